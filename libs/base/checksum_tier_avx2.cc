@@ -1,0 +1,2 @@
+#define CAIRN_CHECKSUM_TIER SumAvx2
+#include "libs/base/checksum_tier.cc"

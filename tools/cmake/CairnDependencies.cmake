@@ -1,0 +1,14 @@
+# Every package the product uses, found in one place (Debian 12 versions: WORKSPACE.md).
+find_package(Threads REQUIRED)
+find_package(absl CONFIG REQUIRED)  # before gRPC: one Abseil for all
+find_package(Protobuf REQUIRED)     # CMake's module: Debian ships no protobuf-config.cmake
+find_package(gRPC CONFIG REQUIRED)
+find_package(ucx CONFIG REQUIRED)   # use the targets; its UCX_LIBRARIES variable is broken
+find_package(Boost 1.81 REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(GTest CONFIG REQUIRED)
+find_package(benchmark CONFIG REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)

@@ -1,0 +1,134 @@
+# cairn_library, cairn_binary, cairn_test, cairn_fuzz, cairn_bench, cairn_proto_library.
+# The layer law (services/ARCHITECTURE.md): a library may use strictly lower layers only; anything else stops configure.
+
+add_library(cairn_warnings INTERFACE)
+target_compile_options(cairn_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror;-Wno-unused-parameter;-Wnon-virtual-dtor;-Woverloaded-virtual;-Wimplicit-fallthrough>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized;-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds;-Wno-missing-field-initializers>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-missing-field-initializers>)
+if(CAIRN_THREAD_SAFETY)
+  target_compile_options(cairn_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+endif()
+if(CAIRN_DCHECKS)
+  target_compile_definitions(cairn_warnings INTERFACE CAIRN_DCHECKS=1)
+endif()
+
+function(cairn_check_layers name layer)
+  foreach(dep IN LISTS ARGN)
+    if(dep MATCHES "^cairn::")
+      if(NOT TARGET ${dep})
+        message(FATAL_ERROR "cairn::${name}: no such library ${dep} (libraries are added from layer 0 up)")
+      endif()
+      get_target_property(real ${dep} ALIASED_TARGET)
+      get_target_property(dep_layer ${real} CAIRN_LAYER)
+      if(dep_layer GREATER_EQUAL layer)
+        message(FATAL_ERROR "cairn::${name} (layer ${layer}) may not use ${dep} (layer ${dep_layer})")
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# cairn_library(NAME span LAYER 1 SRCS a.cc HDRS a.h DEPS cairn::base PRIVATE_DEPS OpenSSL::Crypto)
+function(cairn_library)
+  cmake_parse_arguments(A "" "NAME;LAYER" "SRCS;HDRS;DEPS;PRIVATE_DEPS" ${ARGN})
+  cairn_check_layers(${A_NAME} ${A_LAYER} ${A_DEPS} ${A_PRIVATE_DEPS})
+  if(A_SRCS)
+    add_library(cairn_${A_NAME} STATIC ${A_SRCS})
+    set(scope PUBLIC)
+    target_link_libraries(cairn_${A_NAME} PUBLIC ${A_DEPS} PRIVATE ${A_PRIVATE_DEPS} cairn_warnings)
+  else()
+    add_library(cairn_${A_NAME} INTERFACE)
+    set(scope INTERFACE)
+    target_link_libraries(cairn_${A_NAME} INTERFACE ${A_DEPS})
+  endif()
+  add_library(cairn::${A_NAME} ALIAS cairn_${A_NAME})
+  if(A_HDRS)
+    target_sources(cairn_${A_NAME} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${A_HDRS})
+  endif()
+  target_include_directories(cairn_${A_NAME} ${scope} ${PROJECT_SOURCE_DIR})
+  # VERIFY: target all_verify_interface_header_sets compiles every header alone.
+  set_target_properties(cairn_${A_NAME} PROPERTIES CAIRN_LAYER ${A_LAYER} VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# cairn_binary(NAME cairn-node SRCS main.cc DEPS cairn::node): a program in build/<preset>/bin (layer 6).
+function(cairn_binary)
+  cmake_parse_arguments(A "" "NAME" "SRCS;DEPS" ${ARGN})
+  add_executable(${A_NAME} ${A_SRCS})
+  target_include_directories(${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} cairn_warnings)
+endfunction()
+
+# One precompiled header (gtest, gmock) for all tests.
+# Its carrier is a program, since a library's code is compiled with other flags (-fPIC, not -fPIE).
+add_executable(cairn_test_pch ${PROJECT_SOURCE_DIR}/tests/support/pch.cc)
+target_link_libraries(cairn_test_pch PRIVATE GTest::gtest GTest::gmock cairn_warnings)
+target_precompile_headers(cairn_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+# What ccache needs to cache sources that use a precompiled header.
+add_library(cairn_pch_flags INTERFACE)
+target_compile_options(cairn_pch_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+  $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
+target_link_libraries(cairn_test_pch PRIVATE cairn_pch_flags)
+
+# cairn_test(NAME span_keys SRCS keys_test.cc DEPS cairn::span LABEL unit [ARGS ...] [NO_MAIN] [TIMEOUT s])
+function(cairn_test)
+  cmake_parse_arguments(A "NO_MAIN" "NAME;LABEL;TIMEOUT" "SRCS;DEPS;ARGS" ${ARGN})
+  if(CAIRN_FUZZ)
+    return()
+  endif()
+  add_executable(test_${A_NAME} ${A_SRCS})
+  target_include_directories(test_${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(test_${A_NAME} PRIVATE ${A_DEPS} GTest::gtest GTest::gmock cairn_warnings cairn_pch_flags)
+  if(NOT A_NO_MAIN)
+    target_link_libraries(test_${A_NAME} PRIVATE GTest::gtest_main)
+  endif()
+  target_precompile_headers(test_${A_NAME} REUSE_FROM cairn_test_pch)
+  set_target_properties(test_${A_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 300)
+  endif()
+  add_test(NAME ${A_NAME} COMMAND test_${A_NAME} ${A_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABEL}" TIMEOUT ${A_TIMEOUT})
+endfunction()
+
+# cairn_fuzz(NAME wire SRCS wire_fuzz.cc DEPS cairn::wire CORPUS corpus/wire): a libFuzzer program under preset
+# fuzz; in every other preset a ctest (label unit) that replays the checked-in corpus.
+function(cairn_fuzz)
+  cmake_parse_arguments(A "" "NAME;CORPUS" "SRCS;DEPS" ${ARGN})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/${A_CORPUS})
+  if(CAIRN_FUZZ)
+    add_executable(fuzz_${A_NAME} ${A_SRCS})
+    target_link_options(fuzz_${A_NAME} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(fuzz_${A_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    add_test(NAME fuzz_${A_NAME} COMMAND fuzz_${A_NAME} -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+      ${PROJECT_BINARY_DIR}/fuzz/found_${A_NAME} ${corpus})
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz/found_${A_NAME})
+    set_tests_properties(fuzz_${A_NAME} PROPERTIES LABELS fuzz TIMEOUT 120)
+  else()
+    add_executable(fuzz_${A_NAME} ${A_SRCS} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
+    set_target_properties(fuzz_${A_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_test(NAME fuzz_replay_${A_NAME} COMMAND fuzz_${A_NAME} ${corpus})
+    set_tests_properties(fuzz_replay_${A_NAME} PROPERTIES LABELS unit TIMEOUT 120)
+  endif()
+  target_include_directories(fuzz_${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(fuzz_${A_NAME} PRIVATE ${A_DEPS} cairn_warnings)
+endfunction()
+
+# cairn_proto_library(NAME node_proto PROTOS cairn/node/v1/node.proto [GRPC] [DEPS cairn::common_proto]): paths from proto/.
+function(cairn_proto_library)
+  cmake_parse_arguments(A "GRPC" "NAME" "PROTOS;DEPS" ${ARGN})
+  set(gen ${PROJECT_BINARY_DIR}/proto_gen)
+  file(MAKE_DIRECTORY ${gen})
+  add_library(cairn_${A_NAME} STATIC)
+  add_library(cairn::${A_NAME} ALIAS cairn_${A_NAME})
+  set_target_properties(cairn_${A_NAME} PROPERTIES CAIRN_LAYER 0)
+  target_include_directories(cairn_${A_NAME} SYSTEM PUBLIC ${gen})
+  target_link_libraries(cairn_${A_NAME} PUBLIC protobuf::libprotobuf ${A_DEPS})
+  protobuf_generate(TARGET cairn_${A_NAME} LANGUAGE cpp PROTOC_OUT_DIR ${gen}
+    IMPORT_DIRS ${PROJECT_SOURCE_DIR}/proto PROTOS ${A_PROTOS})
+  if(A_GRPC)
+    target_link_libraries(cairn_${A_NAME} PUBLIC gRPC::grpc++)
+    protobuf_generate(TARGET cairn_${A_NAME} LANGUAGE grpc PROTOC_OUT_DIR ${gen}
+      GENERATE_EXTENSIONS .grpc.pb.h .grpc.pb.cc PLUGIN "protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin>"
+      IMPORT_DIRS ${PROJECT_SOURCE_DIR}/proto PROTOS ${A_PROTOS})
+  endif()
+endfunction()
