@@ -27,8 +27,8 @@ struct Voidify {
 
 }  // namespace cairn::check_internal
 
-#define CAIRN_CHECK(condition)               \
-  (condition) ? static_cast<void>(0)         \
+#define CAIRN_CHECK(condition)                       \
+  (condition) ? static_cast<void>(0)                 \
               : ::cairn::check_internal::Voidify() & \
                     ::cairn::check_internal::Failure(__FILE__, __LINE__, #condition).stream()
 

@@ -11,9 +11,9 @@ namespace cairn {
 
 using Checksum = StrongId<struct ChecksumTag, std::uint64_t>;
 
-// The checksum of an entry's bytes: XXH3-64 over the little-endian XXH3-64s of its 4 KiB pieces (the
-// last may be short); of no bytes: XXH3-64 of nothing. The form lets CPU and GPU work on pieces in
-// parallel (services/ARCHITECTURE.md, decisions). About 30 us per MiB.
+// The checksum of an entry's bytes: XXH3-64 over the little-endian XXH3-64s of its 4 KiB pieces
+// (the last may be short); of no bytes: XXH3-64 of nothing. The form lets CPU and GPU work on
+// pieces in parallel (services/ARCHITECTURE.md, decisions). About 30 us per MiB.
 Checksum ChecksumOf(absl::Span<const std::byte> bytes);
 
 // Copies `source` to `target` (same size, no overlap) and returns the checksum of what was written

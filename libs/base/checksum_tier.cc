@@ -1,11 +1,12 @@
-// Compiled once for each instruction set, with CAIRN_CHECKSUM_TIER naming the function. Uses nothing
-// inline from the standard library: such a function, compiled here for AVX2, could be the copy that
-// the linker keeps for everyone.
+// Compiled once for each instruction set, with CAIRN_CHECKSUM_TIER naming the function. Uses
+// nothing inline from the standard library: such a function, compiled here for AVX2, could be the
+// copy that the linker keeps for everyone.
 #include "libs/base/checksum_tier.h"
 
 #include <string.h>
 
-// XXH_INLINE_ALL: Debian's shared library is SSE2 only and four times slower (design deps.md part 7).
+// XXH_INLINE_ALL: Debian's shared library is SSE2 only and four times slower (design deps.md part
+// 7).
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

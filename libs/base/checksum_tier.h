@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
-// The checksum's inner loop, compiled once for each instruction set; checksum.cc picks one at start.
-// XXH3 is defined independently of the vector width, so all give equal values.
+// The checksum's inner loop, compiled once for each instruction set; checksum.cc picks one at
+// start. XXH3 is defined independently of the vector width, so all give equal values.
 namespace cairn::checksum_internal {
 
-// Copies `bytes` from `source` to `target` piece by piece (no copy where both are equal) and returns
-// the checksum of `target`.
+// Copies `bytes` from `source` to `target` piece by piece (no copy where both are equal) and
+// returns the checksum of `target`.
 using SumFunction = std::uint64_t (*)(unsigned char* target, const unsigned char* source,
                                       std::size_t bytes);
 std::uint64_t SumPlain(unsigned char* target, const unsigned char* source, std::size_t bytes);

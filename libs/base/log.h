@@ -23,7 +23,8 @@ absl::StatusOr<LogLevel> ParseLogLevel(absl::string_view name);  // debug, info,
 void SetLogLevel(LogLevel least);
 bool LogEnabled(LogLevel level);
 
-// Where lines go instead of stderr, for tests; nullptr restores stderr. The sink must outlive its use.
+// Where lines go instead of stderr, for tests; nullptr restores stderr. The sink must outlive its
+// use.
 class LogSink {
  public:
   virtual ~LogSink() = default;

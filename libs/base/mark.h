@@ -34,10 +34,10 @@ std::vector<MarkCount> MarkCounts();
 
 }  // namespace cairn
 
-#define CAIRN_COVERED(name)               \
-  do {                                    \
+#define CAIRN_COVERED(name)                \
+  do {                                     \
     static ::cairn::Mark cairn_mark(name); \
-    cairn_mark.Hit();                     \
+    cairn_mark.Hit();                      \
   } while (false)
 
 #endif  // CAIRN_LIBS_BASE_MARK_H_

@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
-// std::mutex with Clang's thread-safety annotations. absl::Mutex is not used: Debian's Abseil is not
-// instrumented, so TSan reports false races in it [measured, design deps.md].
+// std::mutex with Clang's thread-safety annotations. absl::Mutex is not used: Debian's Abseil is
+// not instrumented, so TSan reports false races in it [measured, design deps.md].
 
 #if defined(__clang__)
 #define CAIRN_TS_(x) __attribute__((x))

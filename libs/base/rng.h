@@ -14,7 +14,9 @@ class Rng {
   // Uniform in [0, bound); bound > 0.
   std::uint64_t Below(std::uint64_t bound);
   // Uniform in [low, high], both included.
-  std::uint64_t Between(std::uint64_t low, std::uint64_t high) { return low + Below(high - low + 1); }
+  std::uint64_t Between(std::uint64_t low, std::uint64_t high) {
+    return low + Below(high - low + 1);
+  }
   // True with probability `numerator` / `denominator`.
   bool Chance(std::uint64_t numerator, std::uint64_t denominator) {
     return Below(denominator) < numerator;

@@ -11,7 +11,8 @@
 namespace cairn {
 namespace {
 
-// Fetched once: EVP_sha256() would look the algorithm up again at every init (design deps.md part 7).
+// Fetched once: EVP_sha256() would look the algorithm up again at every init (design deps.md part
+// 7).
 const EVP_MD* FetchedSha256() {
   static EVP_MD* const md = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   CAIRN_CHECK(md != nullptr) << "OpenSSL has no SHA-256";
@@ -75,10 +76,9 @@ Digest256 Sha256Of(absl::string_view bytes) { return Sha256().Update(bytes).Fini
 Digest256 HmacSha256(absl::string_view key, absl::string_view message) {
   Digest256 out;
   unsigned int size = 0;
-  const unsigned char* done =
-      HMAC(FetchedSha256(), key.data(), static_cast<int>(key.size()),
-           reinterpret_cast<const unsigned char*>(message.data()), message.size(),
-           out.bytes.data(), &size);
+  const unsigned char* done = HMAC(FetchedSha256(), key.data(), static_cast<int>(key.size()),
+                                   reinterpret_cast<const unsigned char*>(message.data()),
+                                   message.size(), out.bytes.data(), &size);
   CAIRN_CHECK(done != nullptr);
   CAIRN_CHECK(size == out.bytes.size());
   return out;
@@ -90,7 +90,8 @@ bool EqualConstantTime(const Digest256& a, const Digest256& b) {
 
 std::string RandomBytes(std::size_t bytes) {
   std::string out(bytes, '\0');
-  CAIRN_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(bytes)) == 1)
+  CAIRN_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(bytes)) ==
+              1)
       << "no randomness available";
   return out;
 }

@@ -1,5 +1,19 @@
-# cairn_library, cairn_binary, cairn_test, cairn_fuzz, cairn_bench, cairn_proto_library.
-# The layer law (services/ARCHITECTURE.md): a library may use strictly lower layers only; anything else stops configure.
+# cairn_library, cairn_binary, cairn_test, cairn_script_test, cairn_fuzz, cairn_proto_library.
+# The layer law (services/ARCHITECTURE.md): a library may use strictly lower layers only, and layers 4 and 5 see
+# ports, never their adapters; anything else stops configure (tests/unit/tools/layer_law_test.cmake).
+
+# Targets that gather others, so that a run builds only what it needs:
+#   tests_<label>      the tests with that label, and the programs that they start
+#   cairn_libraries    every library          cairn_programs    every program (layer 6)          fuzzers
+set(CAIRN_TEST_LABELS unit contract sim e2e kernels gpu slow
+  tsan   # also run under ThreadSanitizer by .ci/run (contract is anyway)
+  tree)  # looks at the source tree only: left out of sanitizer runs
+foreach(label IN LISTS CAIRN_TEST_LABELS)
+  add_custom_target(tests_${label})
+endforeach()
+add_custom_target(cairn_libraries)
+add_custom_target(cairn_programs)
+add_custom_target(fuzzers)
 
 add_library(cairn_warnings INTERFACE)
 target_compile_options(cairn_warnings INTERFACE
@@ -24,14 +38,35 @@ function(cairn_check_layers name layer)
       if(dep_layer GREATER_EQUAL layer)
         message(FATAL_ERROR "cairn::${name} (layer ${layer}) may not use ${dep} (layer ${dep_layer})")
       endif()
+      if(layer MATCHES "^[45]$" AND dep MATCHES "^cairn::(transport|loop|memory|local|copier|store|device|membership)_")
+        message(FATAL_ERROR "cairn::${name} (layer ${layer}) sees ports, never an adapter: ${dep} is chosen by a program")
+      endif()
     endif()
   endforeach()
 endfunction()
+
+# Runs when all folders were read: links added past cairn_library (target_link_libraries) obey the same law.
+function(cairn_check_all_links)
+  get_property(names GLOBAL PROPERTY CAIRN_LIBRARY_NAMES)
+  foreach(name IN LISTS names)
+    get_target_property(layer cairn_${name} CAIRN_LAYER)
+    foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+      get_target_property(links cairn_${name} ${property})
+      if(links)
+        list(TRANSFORM links REPLACE "^cairn_([a-z0-9_]+)$" "cairn::\\1")
+        list(REMOVE_ITEM links cairn::warnings)
+        cairn_check_layers(${name} ${layer} ${links})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+cmake_language(DEFER DIRECTORY ${PROJECT_SOURCE_DIR} CALL cairn_check_all_links)
 
 # cairn_library(NAME span LAYER 1 SRCS a.cc HDRS a.h DEPS cairn::base PRIVATE_DEPS OpenSSL::Crypto)
 function(cairn_library)
   cmake_parse_arguments(A "" "NAME;LAYER" "SRCS;HDRS;DEPS;PRIVATE_DEPS" ${ARGN})
   cairn_check_layers(${A_NAME} ${A_LAYER} ${A_DEPS} ${A_PRIVATE_DEPS})
+  set_property(GLOBAL APPEND PROPERTY CAIRN_LIBRARY_NAMES ${A_NAME})
   if(A_SRCS)
     add_library(cairn_${A_NAME} STATIC ${A_SRCS})
     set(scope PUBLIC)
@@ -48,6 +83,7 @@ function(cairn_library)
   target_include_directories(cairn_${A_NAME} ${scope} ${PROJECT_SOURCE_DIR})
   # VERIFY: target all_verify_interface_header_sets compiles every header alone.
   set_target_properties(cairn_${A_NAME} PROPERTIES CAIRN_LAYER ${A_LAYER} VERIFY_INTERFACE_HEADER_SETS ON)
+  add_dependencies(cairn_libraries cairn_${A_NAME})
 endfunction()
 
 # cairn_binary(NAME cairn-node SRCS main.cc DEPS cairn::node): a program in build/<preset>/bin (layer 6).
@@ -56,6 +92,7 @@ function(cairn_binary)
   add_executable(${A_NAME} ${A_SRCS})
   target_include_directories(${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} cairn_warnings)
+  add_dependencies(cairn_programs ${A_NAME})
 endfunction()
 
 # One precompiled header (gtest, gmock) for all tests.
@@ -69,12 +106,26 @@ target_compile_options(cairn_pch_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-
   $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
 target_link_libraries(cairn_test_pch PRIVATE cairn_pch_flags)
 
-# cairn_test(NAME span_keys SRCS keys_test.cc DEPS cairn::span LABEL unit [ARGS ...] [NO_MAIN] [TIMEOUT s])
-function(cairn_test)
-  cmake_parse_arguments(A "NO_MAIN" "NAME;LABEL;TIMEOUT" "SRCS;DEPS;ARGS" ${ARGN})
-  if(CAIRN_FUZZ)
-    return()
+# Labels a ctest and makes what it runs part of tests_<label>; a sanitizer's run gets three times as long.
+function(cairn_label_test name timeout labels)
+  if(CAIRN_SANITIZE)
+    math(EXPR timeout "${timeout} * 3")
   endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
+  foreach(label IN LISTS labels)
+    if(NOT TARGET tests_${label})
+      message(FATAL_ERROR "test ${name}: no label ${label}; there are ${CAIRN_TEST_LABELS}")
+    endif()
+    foreach(target IN LISTS ARGN)
+      add_dependencies(tests_${label} ${target})
+    endforeach()
+  endforeach()
+endfunction()
+
+# cairn_test(NAME span_keys SRCS keys_test.cc DEPS cairn::span LABEL unit [tsan] [ARGS ...] [NEEDS cairn-node]
+#            [NO_MAIN] [TIMEOUT s]): binary test_<NAME>; NEEDS names programs that it starts.
+function(cairn_test)
+  cmake_parse_arguments(A "NO_MAIN" "NAME;TIMEOUT" "SRCS;DEPS;LABEL;ARGS;NEEDS" ${ARGN})
   add_executable(test_${A_NAME} ${A_SRCS})
   target_include_directories(test_${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(test_${A_NAME} PRIVATE ${A_DEPS} GTest::gtest GTest::gmock cairn_warnings cairn_pch_flags)
@@ -83,11 +134,25 @@ function(cairn_test)
   endif()
   target_precompile_headers(test_${A_NAME} REUSE_FROM cairn_test_pch)
   set_target_properties(test_${A_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(CAIRN_FUZZ)  # this preset builds fuzzers only, and its test preset runs nothing else
+    set_target_properties(test_${A_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   if(NOT A_TIMEOUT)
     set(A_TIMEOUT 300)
   endif()
   add_test(NAME ${A_NAME} COMMAND test_${A_NAME} ${A_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABEL}" TIMEOUT ${A_TIMEOUT})
+  cairn_label_test(${A_NAME} ${A_TIMEOUT} "${A_LABEL}" test_${A_NAME} ${A_NEEDS})
+endfunction()
+
+# cairn_script_test(NAME demo COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/demo_test.py LABEL e2e [NEEDS cairn-node]
+#                   [TIMEOUT s]): a test that is not a C++ program. It runs in the repository's root.
+function(cairn_script_test)
+  cmake_parse_arguments(A "" "NAME;TIMEOUT" "COMMAND;LABEL;NEEDS" ${ARGN})
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 300)
+  endif()
+  add_test(NAME ${A_NAME} COMMAND ${A_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  cairn_label_test(${A_NAME} ${A_TIMEOUT} "${A_LABEL}" ${A_NEEDS})
 endfunction()
 
 # cairn_fuzz(NAME wire SRCS wire_fuzz.cc DEPS cairn::wire CORPUS corpus/wire): a libFuzzer program under preset
@@ -107,10 +172,11 @@ function(cairn_fuzz)
     add_executable(fuzz_${A_NAME} ${A_SRCS} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
     set_target_properties(fuzz_${A_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     add_test(NAME fuzz_replay_${A_NAME} COMMAND fuzz_${A_NAME} ${corpus})
-    set_tests_properties(fuzz_replay_${A_NAME} PROPERTIES LABELS unit TIMEOUT 120)
+    cairn_label_test(fuzz_replay_${A_NAME} 120 unit fuzz_${A_NAME})
   endif()
   target_include_directories(fuzz_${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(fuzz_${A_NAME} PRIVATE ${A_DEPS} cairn_warnings)
+  add_dependencies(fuzzers fuzz_${A_NAME})
 endfunction()
 
 # cairn_proto_library(NAME node_proto PROTOS cairn/node/v1/node.proto [GRPC] [DEPS cairn::common_proto]): paths from proto/.

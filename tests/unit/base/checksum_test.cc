@@ -25,13 +25,15 @@ std::vector<std::byte> RandomBlock(std::size_t bytes) {
 std::uint64_t Reference(const std::vector<std::byte>& bytes) {
   std::vector<std::uint64_t> sums;
   for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    sums.push_back(XXH3_64bits(bytes.data() + at, std::min<std::size_t>(kPieceBytes, bytes.size() - at)));
+    sums.push_back(
+        XXH3_64bits(bytes.data() + at, std::min<std::size_t>(kPieceBytes, bytes.size() - at)));
   }
   return XXH3_64bits(sums.data(), sums.size() * 8);
 }
 
 TEST(ChecksumTest, EqualsTheDefinitionAtEverySizeClass) {
-  for (const std::size_t bytes : {0u, 1u, 4095u, 4096u, 4097u, 8192u, 368640u, 1048576u, 1048583u}) {
+  for (const std::size_t bytes :
+       {0u, 1u, 4095u, 4096u, 4097u, 8192u, 368640u, 1048576u, 1048583u}) {
     const auto block = RandomBlock(bytes);
     EXPECT_EQ(ChecksumOf(block).value(), Reference(block)) << bytes;
   }

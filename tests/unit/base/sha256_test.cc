@@ -21,7 +21,8 @@ TEST(Sha256Test, FinishStartsTheNextMessage) {
 TEST(Sha256Test, IntegersAreLittleEndianAndLengthsPrefixed) {
   const Digest256 by_parts =
       Sha256().UpdateU8(1).UpdateU32(0x05040302).UpdateU64(6).UpdateLengthPrefixed("q").Finish();
-  EXPECT_EQ(by_parts, Sha256Of(std::string("\x01\x02\x03\x04\x05\x06\0\0\0\0\0\0\0\x01\0\0\0q", 18)));
+  EXPECT_EQ(by_parts,
+            Sha256Of(std::string("\x01\x02\x03\x04\x05\x06\0\0\0\0\0\0\0\x01\0\0\0q", 18)));
 }
 
 TEST(Sha256Test, HmacEqualsRfc4231Case2) {
