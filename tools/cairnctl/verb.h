@@ -1,0 +1,78 @@
+#ifndef CAIRN_TOOLS_CAIRNCTL_VERB_H_
+#define CAIRN_TOOLS_CAIRNCTL_VERB_H_
+
+#include <istream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+// The table of cairnctl's verbs. To add one: a file verb_<name>.cc that defines one `const Verb`, a
+// declaration and a row in verbs.cc. Help, usage errors and flag parsing follow from the entry.
+
+namespace cairn {
+
+enum ExitCode { kExitDone = 0, kExitFailed = 1, kExitUsage = 2, kExitNotFound = 3 };
+
+enum class OutputForm { kTable, kJson };
+
+struct Streams {
+  std::istream& in;
+  std::ostream& out;  // results
+  std::ostream& err;  // errors and notes, one line each
+};
+
+// A flag is `--name=VALUE` or `--name VALUE`; a switch is `--name`.
+struct Flag {
+  absl::string_view name;
+  absl::string_view value;  // what the value is called in help; empty: a switch
+  absl::string_view help;   // one line
+};
+
+// Where cairnctl runs, as main.cc finds it.
+struct Surroundings {
+  // What flags of the same name default to: CAIRN_ENDPOINT, CAIRN_RUN_DIR, CAIRN_TIMEOUT.
+  absl::flat_hash_map<std::string, std::string> defaults;
+  bool is_terminal = false;  // somebody can be asked
+};
+
+// One call of a verb, its flags and number of arguments already checked against its table entry.
+struct Invocation {
+  absl::string_view verb;
+  bool is_terminal = false;
+  Streams streams;
+  std::vector<std::string> args;
+  absl::flat_hash_map<std::string, std::string> flags;  // those given; a switch maps to ""
+  OutputForm output = OutputForm::kTable;
+};
+
+// Flags of every verb that asks a node.
+inline constexpr Flag kNodeFlags[] = {
+    {"endpoint", "HOST:PORT", "the node's gRPC address (or CAIRN_ENDPOINT)"},
+    {"run-dir", "DIR",
+     "the node's run_dir on this host: the address is read from DIR/grpc (or CAIRN_RUN_DIR)"},
+    {"timeout", "DURATION", "how long to wait, e.g. 500ms, 10s, 5m (or CAIRN_TIMEOUT)"},
+    {"ca", "FILE", "mTLS: certificates to trust, PEM"},
+    {"cert", "FILE", "mTLS: the certificate to show"},
+    {"key", "FILE", "mTLS: its key"},
+};
+
+struct Verb {
+  absl::string_view name;
+  absl::string_view usage;    // its arguments, e.g. "FILE"
+  absl::string_view summary;  // one line
+  absl::string_view help;     // what it does, and the RPC behind it
+  std::size_t args_min = 0;
+  std::size_t args_max = 0;
+  absl::Span<const Flag> flags;
+  bool asks_node = false;                        // takes kNodeFlags too
+  ExitCode (*run)(const Invocation&) = nullptr;  // prints its own errors to streams.err
+};
+
+absl::Span<const Verb* const> Verbs();
+
+}  // namespace cairn
+#endif  // CAIRN_TOOLS_CAIRNCTL_VERB_H_
