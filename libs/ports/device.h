@@ -1,0 +1,74 @@
+#ifndef CAIRN_LIBS_PORTS_DEVICE_H_
+#define CAIRN_LIBS_PORTS_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "libs/layout/kv_layout.h"
+
+namespace cairn {
+
+// What an engine must know of a loaded model.
+struct ModelShape {
+  std::uint32_t vocabulary = 0;
+  std::uint64_t positions_max = 0;  // context length
+  bool spans = true;                // keys.md rule 7
+};
+
+// A run of tokens of one segment that rows attend, in blocks of the layout's block_tokens.
+struct AttendedSegment {
+  std::uint64_t position = 0;  // of its first token, counted from the rows' origin
+  std::uint32_t tokens = 0;    // attended: all of them
+  // Base of each block, ceil(tokens / block_tokens) of them. In the pool or in a node's arena,
+  // 4 KiB aligned. Slots behind the segment's last token are zero.
+  absl::Span<const std::byte* const> blocks;
+};
+
+// Which rows of a chunk want logits.
+enum class LogitRows : std::uint8_t { kNone, kLast, kAll };
+
+// StepChunk is a run of tokens of one request, within one segment, to be computed in one step.
+// Positions count from the rows' origin: their span's first token for a span's rows (which attend
+// nothing else), position 0 of the prompt for all others (engine.md, Attention over spans).
+struct StepChunk {
+  absl::Span<const std::uint32_t> tokens;     // one row each
+  std::uint64_t position = 0;                 // of the first row; the others count up
+  absl::Span<const AttendedSegment> context;  // whole segments before the own one, in prompt order
+  // The own segment up to and including the last row: own.tokens == first_row + tokens.size(). Row
+  // i attends its first first_row + i + 1 tokens.
+  AttendedSegment own;
+  std::uint32_t first_row = 0;  // index in the own segment of the first row
+  // Where the rows' keys and values go: the own segment's blocks from first_row / block_tokens on,
+  // in the pool. The same memory as own.blocks there.
+  absl::Span<std::byte* const> writes;
+  LogitRows logit_rows = LogitRows::kNone;
+};
+
+// Device runs a model's layers over a pool of KV blocks. `device_host` is the CPU.
+//
+// Bits:    a row's KV and logits depend on its own tokens, positions and attended KV only: never on
+//          how rows are cut into chunks, which chunks share a step, or where blocks lie.
+// Order:   all rows of a step store their keys and values of a layer before any row attends it, so
+// a
+//          later chunk of a request may attend an earlier one of the same step.
+// Threads: one step at a time, from any one thread. May use threads of its own inside.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const ModelShape& shape() const = 0;
+  virtual const KvLayout& layout() const = 0;
+  // Everything here that can change bits (keys.md, numerics): back end, tier, tile and split,
+  // tables.
+  virtual std::string numerics() const = 0;
+  // Computes `chunks` (at most limits::kStepRowsMax rows). `logits` receives the wanted rows in
+  // order, [rows][vocabulary] f32, and must have exactly that size. INVALID_ARGUMENT names a chunk
+  // that breaks the contract above; nothing else fails.
+  virtual absl::Status Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) = 0;
+};
+
+}  // namespace cairn
+#endif  // CAIRN_LIBS_PORTS_DEVICE_H_
