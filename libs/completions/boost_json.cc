@@ -1,0 +1,2 @@
+// Boost.JSON is header-only with its code in this one source.
+#include <boost/json/src.hpp>

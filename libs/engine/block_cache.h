@@ -1,0 +1,59 @@
+#ifndef CAIRN_LIBS_ENGINE_BLOCK_CACHE_H_
+#define CAIRN_LIBS_ENGINE_BLOCK_CACHE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "libs/base/checksum.h"
+#include "libs/base/ids.h"
+#include "libs/base/instant.h"
+#include "libs/engine/sequence.h"
+
+namespace cairn {
+
+// Keeps blocks that are read in place from being reused, and their mapping from going away.
+// Dropping the last reference releases both. Threads: any.
+class ArenaLease {
+ public:
+  virtual ~ArenaLease() = default;
+  // When a request should have moved off the arena: well before its pins end by age, or before the
+  // mapping of a lost session goes.
+  virtual Instant leave_by() const = 0;
+  // When the pins have ended for certain: what is in place is then anyone's guess (a stopped
+  // process wakes up behind it). Never before leave_by().
+  virtual Instant void_at() const = 0;
+};
+
+struct AcquiredBlocks {
+  struct Hit {
+    std::uint32_t index = 0;  // into the keys asked for
+    ArenaBlock block;         // its checksum was verified
+  };
+  std::vector<Hit> hits;
+  std::shared_ptr<ArenaLease> lease;  // null without hits
+};
+
+struct OfferedBlock {
+  Key key;
+  bool has_parent = false;
+  Key parent;
+  std::uint64_t depth = 0;
+  absl::Span<const std::byte> bytes;
+  Checksum checksum;
+};
+
+// BlockCache is what the engine sees of the node: a place that may have blocks and may take some.
+// Every failure is a miss or a lost offer; nothing here fails. `ClientBlockCache` is the real one.
+// Threads: called from the engine's thread; callbacks come from any thread, each exactly once.
+class BlockCache {
+ public:
+  virtual ~BlockCache() = default;
+  virtual void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) = 0;
+  // The bytes stay as they are until `done`.
+  virtual void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) = 0;
+};
+
+}  // namespace cairn
+#endif  // CAIRN_LIBS_ENGINE_BLOCK_CACHE_H_

@@ -1,0 +1,142 @@
+#ifndef CAIRN_LIBS_ENGINE_ENGINE_H_
+#define CAIRN_LIBS_ENGINE_ENGINE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "libs/base/mutex.h"
+#include "libs/engine/active_request.h"
+#include "libs/engine/block_cache.h"
+#include "libs/engine/completion.h"
+#include "libs/engine/kv_pool.h"
+#include "libs/engine/sequence.h"
+#include "libs/ports/device.h"
+#include "libs/ports/loop.h"
+#include "libs/ports/memory.h"
+#include "libs/ports/tokenizer.h"
+
+namespace cairn {
+
+struct EngineStats {
+  std::uint64_t requests = 0;
+  std::uint64_t requests_finished = 0;
+  std::uint64_t requests_cancelled = 0;
+  std::uint64_t requests_refused = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t steps_thrown_away = 0;  // counted per request whose part was
+  std::uint64_t tokens_prompted = 0;
+  std::uint64_t tokens_reused = 0;
+  std::uint64_t tokens_computed = 0;  // rows, prompt and generated
+  std::uint64_t tokens_generated = 0;
+  std::uint64_t requests_moved_off_arena = 0;
+  std::uint64_t requests_acquired_again = 0;
+  std::uint64_t blocks_offered = 0;
+  std::uint32_t waiting = 0;
+  std::uint32_t running = 0;
+  std::uint32_t pool_blocks = 0;
+  std::uint32_t pool_blocks_available = 0;
+};
+
+// Engine turns prompts into tokens: it looks blocks up, computes what is missing, and offers what
+// is new (engine.md). Requests enter in arrival order, once pool blocks for all of one are
+// reserved; each step computes one row of every request that decodes, then chunks of prompts.
+//
+//   waiting --reserve--> acquiring --hits--> running --finish--> gone
+//                            ^------------------'  pins void between steps
+//
+// Promise 4: a step's effects (tokens, offers) happen only after the seqlock check of all blocks
+// that it read in place; else they are thrown away and the lost blocks computed. Threads: Submit,
+// Cancel, stats and Wake from any; RunStep and WaitForWork from one, the engine's.
+//          BlockCache callbacks may come from any thread: they only fill the inbox.
+// Ownership: everything given is outlived by nothing here: destroy the engine first, after Drain.
+class Engine {
+ public:
+  struct Options {
+    std::uint32_t step_rows_max = 256;  // rows a step computes, at most
+    std::uint32_t running_max = 64;     // requests past `waiting`
+    std::uint32_t requests_max = 256;   // waiting ones included; more are refused
+  };
+  // `clock` is only asked for the time. `cache` may be null: every lookup then misses.
+  Engine(const Options& options, Device& device, const TextTokenizer& tokenizer, OwnedMemory& pool,
+         BlockCache* cache, const Loop& clock);
+  ~Engine();
+
+  // INVALID_ARGUMENT for what can never run (too long for the model or the pool), naming both
+  // numbers; RESOURCE_EXHAUSTED if too many wait; UNAVAILABLE once draining.
+  absl::StatusOr<CompletionId> Submit(CompletionCall call, std::unique_ptr<CompletionSink> sink);
+  // The answer ends with kCancelled soon; no effect if it has ended.
+  void Cancel(CompletionId id);
+  // Refuses new requests and cancels all others. RunStep until it returns false and is_idle().
+  void Drain();
+  EngineStats stats() const;
+
+  // Does what can be done now. True if it did something: call again.
+  bool RunStep();
+  // Blocks until RunStep may have something to do, or Wake.
+  void WaitForWork();
+  void Wake();
+  // Nothing waits, runs, or is on loan to the cache.
+  bool is_idle() const;
+
+ private:
+  // What one request does in the step at hand.
+  struct StepPart {
+    ActiveRequest* active = nullptr;
+    bool wants_logits = false;
+  };
+  using Inbox = std::vector<absl::AnyInvocable<void()>>;
+
+  void Put(absl::AnyInvocable<void()> task);
+  bool TakeInbox();
+  bool Admit();
+  void Acquire(ActiveRequest& active);
+  void OnAcquired(CompletionId id, const std::vector<std::uint32_t>& blocks, AcquiredBlocks result);
+  void CountFirstLookup(ActiveRequest& active);
+  void LeaveArenaInTime(ActiveRequest& active);
+  bool ComputeStep();
+  void PlanFor(ActiveRequest& active, std::uint32_t rows_max);
+  void FinishPart(const StepPart& part, absl::Span<const float> logits);
+  void TakeToken(ActiveRequest& active, absl::Span<const float> logits);
+  void OfferNew(ActiveRequest& active);
+  void Finish(ActiveRequest& active, FinishReason reason, absl::string_view text);
+  ActiveRequest* Find(CompletionId id);
+  void PublishStats();
+
+  const Options options_;
+  Device& device_;
+  const TextTokenizer& tokenizer_;
+  BlockCache* const cache_;
+  const Loop& clock_;
+  KvPool pool_;
+  Sampler sampler_;
+  std::deque<std::unique_ptr<ActiveRequest>> actives_;                 // in arrival order
+  absl::flat_hash_map<std::uint64_t, std::vector<PoolBlock>> offers_;  // on loan to the cache
+  std::uint64_t last_offer_ = 0;
+  std::uint64_t acquires_out_ = 0;
+  EngineStats stats_now_;  // the engine thread's own; published once a step
+  // The step at hand; members, so that their memory is kept.
+  std::vector<StepPart> parts_;
+  std::vector<StepChunk> chunks_;
+  std::vector<float> logits_;
+  std::uint32_t rows_ = 0;
+
+  mutable Mutex mutex_;
+  CondVar wake_;
+  Inbox inbox_ CAIRN_GUARDED_BY(mutex_);
+  bool is_woken_ CAIRN_GUARDED_BY(mutex_) = false;
+  bool is_draining_ CAIRN_GUARDED_BY(mutex_) = false;
+  bool is_idle_ CAIRN_GUARDED_BY(mutex_) = true;
+  std::uint64_t last_id_ CAIRN_GUARDED_BY(mutex_) = 0;
+  std::uint32_t in_flight_ CAIRN_GUARDED_BY(mutex_) = 0;  // submitted and not finished
+  std::uint64_t refused_ CAIRN_GUARDED_BY(mutex_) = 0;
+  EngineStats stats_ CAIRN_GUARDED_BY(mutex_);
+};
+
+}  // namespace cairn
+#endif  // CAIRN_LIBS_ENGINE_ENGINE_H_

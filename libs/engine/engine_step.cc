@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <utility>
+
+#include "libs/base/check.h"
+#include "libs/base/checksum.h"
+#include "libs/base/log.h"
+#include "libs/base/mark.h"
+#include "libs/engine/engine.h"
+
+// One step of the engine: plan, compute, check what was read in place, and only then let its
+// effects out.
+
+namespace cairn {
+
+using State = ActiveRequest::State;
+
+bool Engine::RunStep() {
+  const bool had_tasks = TakeInbox();
+  const bool has_admitted = Admit();
+  for (auto& active : actives_) {
+    if (active->state == State::kRunning) LeaveArenaInTime(*active);
+  }
+  const bool has_computed = ComputeStep();
+  while (!actives_.empty() && actives_.front()->state == State::kFinished) actives_.pop_front();
+  actives_.erase(
+      std::remove_if(actives_.begin(), actives_.end(),
+                     [](const auto& active) { return active->state == State::kFinished; }),
+      actives_.end());
+  PublishStats();
+  return had_tasks || has_admitted || has_computed;
+}
+
+// Between steps, so nothing is being read. A request moves to the pool while its pins still hold;
+// if they have ended already (this process was stopped, say), it asks for its blocks again.
+void Engine::LeaveArenaInTime(ActiveRequest& active) {
+  if (!active.sequence.ReadsArena()) {
+    active.lease.reset();
+    return;
+  }
+  const Instant now = clock_.Now();
+  if (now < active.lease->leave_by()) return;
+  if (now >= active.lease->void_at()) {
+    CAIRN_COVERED("request_acquired_again");
+    ++stats_now_.requests_acquired_again;
+    active.sequence.DropArena();
+    active.lease.reset();
+    Acquire(active);
+    return;
+  }
+  CAIRN_COVERED("request_moved_off_arena");
+  ++stats_now_.requests_moved_off_arena;
+  active.sequence.CopyOffArena();  // a torn block is missing from now on, and gets computed
+  active.lease.reset();
+}
+
+bool Engine::ComputeStep() {
+  parts_.clear();
+  chunks_.clear();
+  rows_ = 0;
+  // Requests that generate have one row each; they go first, so that long prompts never stall them.
+  for (auto& active : actives_) {
+    if (active->state == State::kRunning && active->usage.completion_tokens > 0) {
+      PlanFor(*active, options_.step_rows_max - rows_);
+    }
+  }
+  for (auto& active : actives_) {
+    if (active->state == State::kRunning && active->usage.completion_tokens == 0) {
+      PlanFor(*active, options_.step_rows_max - rows_);
+    }
+  }
+  if (parts_.empty()) return false;
+
+  const auto wanted = static_cast<std::size_t>(std::count_if(
+      parts_.begin(), parts_.end(), [](const StepPart& part) { return part.wants_logits; }));
+  const std::size_t vocabulary = device_.shape().vocabulary;
+  logits_.resize(wanted * vocabulary);
+  if (!chunks_.empty()) {
+    const absl::Status status = device_.Run(chunks_, absl::MakeSpan(logits_));
+    CAIRN_CHECK(status.ok()) << status.ToString();  // we made the chunks
+    ++stats_now_.steps;
+  }
+  std::size_t next_logits = 0;
+  for (const StepPart& part : parts_) {
+    const auto logits = part.wants_logits
+                            ? absl::MakeConstSpan(logits_).subspan(next_logits, vocabulary)
+                            : absl::Span<const float>();
+    next_logits += logits.size();
+    FinishPart(part, logits);
+  }
+  return true;
+}
+
+void Engine::PlanFor(ActiveRequest& active, std::uint32_t rows_max) {
+  if (rows_max == 0) return;
+  StepPart part{.active = &active};
+  SequenceWork work;
+  std::vector<SequenceWork> works;
+  std::uint32_t rows = 0;
+  while (rows < rows_max && active.sequence.Plan(rows_max - rows, &work)) {
+    works.push_back(work);
+    rows += work.rows;
+  }
+  const bool is_last = active.sequence.EverythingPlanned();
+  part.wants_logits = is_last && active.max_tokens > 0 && rows > 0;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const bool logits = part.wants_logits && i + 1 == works.size();
+    chunks_.push_back(active.sequence.ChunkOf(works[i], logits));
+  }
+  rows_ += rows;
+  // A prompt that was found whole and asks for no token has no rows, but is to be finished.
+  CAIRN_CHECK(rows > 0 || !is_last || active.max_tokens == 0) << "a request with nothing to do";
+  if (rows > 0 || is_last) parts_.push_back(part);
+}
+
+void Engine::FinishPart(const StepPart& part, absl::Span<const float> logits) {
+  ActiveRequest& active = *part.active;
+  const std::uint64_t computed_before = active.sequence.rows_computed();
+  if (active.sequence.ReadsArena() && !active.sequence.CheckArena()) {
+    CAIRN_COVERED("step_thrown_away");
+    ++stats_now_.steps_thrown_away;
+    active.sequence.Discard();
+    return;
+  }
+  active.sequence.Commit();
+  const std::uint64_t rows = active.sequence.rows_computed() - computed_before;
+  stats_now_.tokens_computed += rows;
+  if (active.usage.completion_tokens == 0) active.usage.tokens_computed += rows;
+  OfferNew(active);
+  if (part.wants_logits) {
+    TakeToken(active, logits);
+  } else if (active.max_tokens == 0 && active.sequence.EverythingComputed()) {
+    Finish(active, FinishReason::kLength, "");
+  }
+}
+
+void Engine::TakeToken(ActiveRequest& active, absl::Span<const float> logits) {
+  active.sink->OnLogits(logits);
+  const Token token =
+      sampler_.Sample(active.sampling, /*choice=*/0, active.usage.completion_tokens, logits);
+  if (active.usage.completion_tokens == 0) {
+    active.usage.time_to_first_token = clock_.Now() - active.submitted_at;
+  }
+  ++stats_now_.tokens_generated;
+  ++active.usage.completion_tokens;
+  const bool is_end = tokenizer_.IsEndOfText(token);
+  const std::string text = is_end ? "" : active.text.Push(tokenizer_.TokenBytes(token));
+  active.sink->OnToken(token, text);
+  if (is_end || active.text.stopped()) {
+    Finish(active, FinishReason::kStop, active.text.Finish());
+  } else if (active.usage.completion_tokens >= active.max_tokens) {
+    Finish(active, FinishReason::kLength, active.text.Finish());
+  } else {
+    active.sequence.Append(token);
+  }
+}
+
+void Engine::OfferNew(ActiveRequest& active) {
+  const std::vector<std::uint32_t> blocks = active.sequence.TakeBlocksToOffer();
+  if (cache_ == nullptr || blocks.empty()) return;
+  std::vector<OfferedBlock> offered;
+  std::vector<PoolBlock> loans;
+  const PromptLayout& layout = active.sequence.layout();
+  for (const std::uint32_t index : blocks) {
+    const PromptBlock& block = layout.blocks()[index];
+    PoolBlock loan = active.sequence.PoolBlockOf(index);
+    offered.push_back({.key = active.sequence.keys()[index],
+                       .has_parent = block.parent.has_value(),
+                       .parent = block.parent ? active.sequence.keys()[*block.parent] : Key{},
+                       .depth = block.chain_depth,
+                       .bytes = loan.bytes(),
+                       .checksum = ChecksumOf(loan.bytes())});
+    loans.push_back(std::move(loan));
+  }
+  stats_now_.blocks_offered += blocks.size();
+  const std::uint64_t offer = ++last_offer_;
+  offers_.emplace(offer, std::move(loans));
+  cache_->Offer(std::move(offered),
+                [this, offer] { Put([this, offer] { offers_.erase(offer); }); });
+}
+
+}  // namespace cairn

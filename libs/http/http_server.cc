@@ -1,0 +1,332 @@
+#include "libs/http/http_server.h"
+
+#include <utility>  // before Asio
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+#include <deque>
+#include <optional>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "libs/base/limits.h"
+#include "libs/base/log.h"
+#include "libs/base/status_macros.h"
+
+namespace cairn {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = asio::ip::tcp;
+using Error = boost::system::error_code;
+
+constexpr std::size_t kHeaderBytesMax = 16 * 1024;
+
+std::string ErrorBody(absl::string_view message) {
+  return absl::StrCat(R"({"error":{"message":")", message,
+                      R"(","type":"invalid_request_error","param":null,"code":null}})", "\n");
+}
+
+absl::StatusOr<tcp::endpoint> ParseAddress(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  int port = -1;
+  Error error;
+  if (colon != std::string::npos && absl::SimpleAtoi(text.substr(colon + 1), &port) && port >= 0 &&
+      port <= 65535) {
+    const auto address = asio::ip::make_address(text.substr(0, colon), error);
+    if (!error) return tcp::endpoint(address, static_cast<std::uint16_t>(port));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is no numeric address with a port, such as 127.0.0.1:8000"));
+}
+
+// What all connections of a server share. Lives as long as the last of them or of their replies.
+struct Shared {
+  HttpServer::Options options;
+  HttpHandler handler;
+  asio::io_context io{1};
+  std::uint32_t connections = 0;  // server's thread
+};
+
+// One client: reads a request, hands it out, writes what the reply gives, reads the next one.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<Shared> shared, tcp::socket socket)
+      : shared_(std::move(shared)), stream_(std::move(socket)) {
+    ++shared_->connections;
+  }
+  ~Connection() { --shared_->connections; }
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(kHeaderBytesMax);
+    parser_->body_limit(shared_->options.body_bytes_max);
+    ExpireSoon();
+    http::async_read(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](Error error, std::size_t) { self->OnRead(error); });
+  }
+
+  // The reply's calls, on the server's thread; `serial` names the request that they answer.
+  void Send(std::uint64_t serial, int status, const std::string& type, std::string body) {
+    if (serial != serial_ || is_answered_) return;
+    is_answered_ = true;
+    auto message =
+        std::make_shared<http::response<http::string_body>>(static_cast<http::status>(status), 11);
+    message->set(http::field::content_type, type);
+    message->keep_alive(keep_alive_);
+    message->body() = std::move(body);
+    message->prepare_payload();
+    ExpireSoon();
+    http::async_write(
+        stream_, *message,
+        [self = shared_from_this(), message](Error error, std::size_t) { self->OnWritten(error); });
+  }
+  void BeginStream(std::uint64_t serial, const std::string& type) {
+    if (serial != serial_ || is_answered_) return;
+    is_answered_ = true;
+    is_streaming_ = true;
+    Queue(absl::StrCat("HTTP/1.1 200 OK\r\nContent-Type: ", type,
+                       "\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n",
+                       keep_alive_ ? "" : "Connection: close\r\n", "\r\n"));
+    WatchForLeaving();
+  }
+  void StreamPiece(std::uint64_t serial, const std::string& bytes) {
+    if (serial != serial_ || !is_streaming_ || bytes.empty()) return;
+    Queue(absl::StrCat(absl::Hex(bytes.size()), "\r\n", bytes, "\r\n"));
+  }
+  void EndStream(std::uint64_t serial) {
+    if (serial != serial_ || !is_streaming_) return;
+    is_streaming_ = false;
+    Queue("0\r\n\r\n");
+  }
+  void OnGone(std::uint64_t serial, absl::AnyInvocable<void()> on_gone) {
+    if (serial != serial_) return on_gone();
+    if (is_closed_) return on_gone();
+    on_gone_ = std::move(on_gone);
+  }
+  void Abandoned(std::uint64_t serial) {
+    if (is_streaming_) return Close();
+    Send(serial, 500, "application/json", ErrorBody("the request was dropped"));
+  }
+  void RefuseAndClose(int status, absl::string_view message) {
+    keep_alive_ = false;
+    ++serial_;
+    is_answered_ = false;
+    Send(serial_, status, "application/json", ErrorBody(message));
+  }
+  void Close() {
+    if (std::exchange(is_closed_, true)) return;
+    Error ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    stream_.close();
+    if (on_gone_) std::exchange(on_gone_, nullptr)();
+  }
+
+ private:
+  void ExpireSoon() {
+    stream_.expires_after(absl::ToChronoMilliseconds(shared_->options.idle_timeout));
+  }
+  void OnRead(Error error);
+  void OnWritten(Error error) {
+    on_gone_ = nullptr;
+    if (error || !keep_alive_) return Close();
+    Read();
+  }
+  // While an answer is being made, reading one byte tells when the client leaves. A client that
+  // sends its next request early is told to wait by TCP: the byte stays in the buffer.
+  void WatchForLeaving() {
+    if (is_watching_) return;
+    is_watching_ = true;
+    stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this()](Error error) {
+      self->is_watching_ = false;
+      if (error || self->is_closed_) return;
+      char byte;
+      Error peek_error;
+      const std::size_t n = self->stream_.socket().receive(asio::buffer(&byte, 1),
+                                                           tcp::socket::message_peek, peek_error);
+      if (peek_error == asio::error::would_block) return self->WatchForLeaving();
+      if (peek_error || n == 0) self->Close();
+    });
+  }
+  void Queue(std::string bytes) {
+    if (is_closed_) return;
+    queued_bytes_ += bytes.size();
+    if (queued_bytes_ > limits::kHttpQueuedBytesMax) return Close();  // far too slow
+    queue_.push_back(std::move(bytes));
+    if (queue_.size() == 1) WriteNext();
+  }
+  void WriteNext() {
+    ExpireSoon();
+    asio::async_write(
+        stream_, asio::buffer(queue_.front()),
+        [self = shared_from_this()](Error error, std::size_t) { self->OnPieceWritten(error); });
+  }
+  void OnPieceWritten(Error error) {
+    if (error) return Close();
+    queued_bytes_ -= queue_.front().size();
+    queue_.pop_front();
+    stream_.expires_never();  // the next piece may take the engine a while
+    if (!queue_.empty()) return WriteNext();
+    if (!is_streaming_) OnWritten(Error());
+  }
+
+  const std::shared_ptr<Shared> shared_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::uint64_t serial_ = 0;  // of the request being answered
+  bool keep_alive_ = false;
+  bool is_answered_ = false;
+  bool is_streaming_ = false;
+  bool is_watching_ = false;
+  bool is_closed_ = false;
+  absl::AnyInvocable<void()> on_gone_;
+  std::deque<std::string> queue_;
+  std::size_t queued_bytes_ = 0;
+};
+
+// Posts every call to the server's thread.
+class Reply : public HttpReply {
+ public:
+  Reply(std::shared_ptr<Shared> shared, std::shared_ptr<Connection> connection,
+        std::uint64_t serial)
+      : shared_(std::move(shared)), connection_(std::move(connection)), serial_(serial) {}
+  ~Reply() override {
+    Post([connection = connection_, serial = serial_] { connection->Abandoned(serial); });
+  }
+  void OnGone(absl::AnyInvocable<void()> on_gone) override {
+    Post([connection = connection_, serial = serial_,
+          on_gone = std::make_shared<absl::AnyInvocable<void()>>(std::move(on_gone))] {
+      connection->OnGone(serial, std::move(*on_gone));
+    });
+  }
+  void Send(int status, absl::string_view type, std::string body) override {
+    Post([connection = connection_, serial = serial_, status, type = std::string(type),
+          body = std::move(body)]() mutable {
+      connection->Send(serial, status, type, std::move(body));
+    });
+  }
+  void BeginStream(absl::string_view type) override {
+    Post([connection = connection_, serial = serial_, type = std::string(type)] {
+      connection->BeginStream(serial, type);
+    });
+  }
+  void StreamPiece(std::string bytes) override {
+    Post([connection = connection_, serial = serial_, bytes = std::move(bytes)] {
+      connection->StreamPiece(serial, bytes);
+    });
+  }
+  void EndStream() override {
+    Post([connection = connection_, serial = serial_] { connection->EndStream(serial); });
+  }
+
+ private:
+  template <class F>
+  void Post(F f) {
+    asio::post(shared_->io, std::move(f));
+  }
+  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Connection> connection_;
+  const std::uint64_t serial_;
+};
+
+void Connection::OnRead(Error error) {
+  if (error == http::error::header_limit) return RefuseAndClose(431, "the header is too large");
+  if (error == http::error::body_limit) {
+    return RefuseAndClose(
+        413, absl::StrCat("the body is over ", shared_->options.body_bytes_max, " bytes"));
+  }
+  if (error == http::error::end_of_stream || error == beast::error::timeout) return Close();
+  if (error) {
+    if (error.category() == http::make_error_code(http::error::bad_method).category()) {
+      return RefuseAndClose(400, "this is no HTTP/1.1 request");
+    }
+    return Close();
+  }
+  http::request<http::string_body> message = parser_->release();
+  ++serial_;
+  keep_alive_ = message.keep_alive();
+  is_answered_ = false;
+  stream_.expires_never();  // the handler's time is not the client's
+  HttpRequest request;
+  request.method = std::string(message.method_string());
+  const std::string target(message.target());
+  request.path = target.substr(0, target.find('?'));
+  request.body = std::move(message.body());
+  WatchForLeaving();
+  shared_->handler(std::move(request),
+                   std::make_shared<Reply>(shared_, shared_from_this(), serial_));
+}
+
+}  // namespace
+
+struct HttpServer::State {
+  State() : acceptor(shared->io) {}
+
+  absl::Status Bind(const std::string& listen) {
+    CAIRN_ASSIGN_OR_RETURN(const tcp::endpoint endpoint, ParseAddress(listen));
+    Error error;
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error) {
+      return absl::UnavailableError(
+          absl::StrCat("cannot listen on ", listen, ": ", error.message()));
+    }
+    const tcp::endpoint bound = acceptor.local_endpoint(error);
+    address = absl::StrCat(bound.address().to_string(), ":", bound.port());
+    return absl::OkStatus();
+  }
+
+  void Accept() {
+    acceptor.async_accept([this](Error error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (!error) {
+        auto connection = std::make_shared<Connection>(shared, std::move(socket));
+        if (shared->connections > shared->options.connections_max) {
+          connection->RefuseAndClose(503, "too many connections");
+        } else {
+          connection->Read();
+        }
+      }
+      Accept();
+    });
+  }
+
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+  tcp::acceptor acceptor;
+  std::string address;
+  std::thread thread;
+};
+
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& options,
+                                                              HttpHandler handler) {
+  auto state = std::make_unique<State>();
+  state->shared->options = options;
+  state->shared->handler = std::move(handler);
+  CAIRN_RETURN_IF_ERROR(state->Bind(options.listen));
+  state->Accept();
+  State* const running = state.get();
+  state->thread = std::thread([running] { running->shared->io.run(); });
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+}
+
+HttpServer::~HttpServer() {
+  state_->shared->io.stop();
+  state_->thread.join();
+}
+
+const std::string& HttpServer::address() const { return state_->address; }
+
+}  // namespace cairn

@@ -1,0 +1,116 @@
+#include "services/worker/worker_config.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "libs/base/limits.h"
+#include "libs/base/status_macros.h"
+#include "libs/base/units.h"
+
+namespace cairn {
+namespace {
+
+absl::Status Bad(absl::string_view field, absl::string_view fault) {
+  return absl::InvalidArgumentError(absl::StrCat("field ", field, ": ", fault));
+}
+
+// `value`, or `otherwise` if it was left out (0), if it is within the bounds.
+absl::StatusOr<std::uint64_t> Within(absl::string_view field, std::uint64_t value,
+                                     std::uint64_t otherwise, std::uint64_t low,
+                                     std::uint64_t high) {
+  if (value == 0) return otherwise;
+  if (value >= low && value <= high) return value;
+  return Bad(field, absl::StrCat(value, " is not within ", low, " and ", high));
+}
+
+absl::Duration ToDuration(const google::protobuf::Duration& d, absl::Duration otherwise) {
+  const absl::Duration value = absl::Seconds(d.seconds()) + absl::Nanoseconds(d.nanos());
+  return value == absl::ZeroDuration() ? otherwise : value;
+}
+
+absl::Status SetHttp(const config::v1::Http& config, HttpServer::Options* http) {
+  if (!config.listen().empty()) http->listen = config.listen();
+  CAIRN_ASSIGN_OR_RETURN(const std::uint64_t connections,
+                         Within("http.connections_max", config.connections_max(), 256, 1, 4096));
+  http->connections_max = static_cast<std::uint32_t>(connections);
+  CAIRN_ASSIGN_OR_RETURN(
+      http->body_bytes_max,
+      Within("http.body_bytes_max", config.body_bytes_max(), 16 * kMiB, kKiB, 64 * kMiB));
+  http->idle_timeout = ToDuration(config.idle_timeout(), absl::Seconds(30));
+  return absl::OkStatus();
+}
+
+absl::Status SetEngine(const config::v1::Engine& config, WorkerOptions* out) {
+  CAIRN_ASSIGN_OR_RETURN(out->pool_bytes, Within("engine.pool_bytes", config.pool_bytes(), kGiB,
+                                                 kMiB, limits::kPoolBytesMax));
+  const std::uint32_t block_tokens = config.block_tokens() == 0 ? 16 : config.block_tokens();
+  if (block_tokens != 16 && block_tokens != 32 && block_tokens != 64) {
+    return Bad("engine.block_tokens", absl::StrCat(block_tokens, " is not 16, 32 or 64"));
+  }
+  out->device.block_tokens = block_tokens;
+  if (config.kv_dtype() == "f32") {
+    out->device.kv_dtype = KvDtype::kF32;
+  } else if (!config.kv_dtype().empty() && config.kv_dtype() != "bf16") {
+    return Bad("engine.kv_dtype", absl::StrCat("\"", config.kv_dtype(), "\" is not bf16 or f32"));
+  }
+  if (!config.tier().empty()) out->device.tier = config.tier();
+  const std::uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
+  CAIRN_ASSIGN_OR_RETURN(const std::uint64_t threads,
+                         Within("engine.threads", config.threads(), processors, 1, 256));
+  out->device.threads = static_cast<std::uint32_t>(threads);
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::uint64_t rows,
+      Within("engine.step_rows_max", config.step_rows_max(), 256, 1, limits::kStepRowsMax));
+  out->engine.step_rows_max = static_cast<std::uint32_t>(rows);
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::uint64_t running,
+      Within("engine.running_max", config.running_max(), 64, 1, limits::kRequestsRunningMax));
+  out->engine.running_max = static_cast<std::uint32_t>(running);
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::uint64_t requests,
+      Within("engine.requests_max", config.requests_max(), 256, 1, limits::kRequestsWaitingMax));
+  out->engine.requests_max = static_cast<std::uint32_t>(requests);
+  return absl::OkStatus();
+}
+
+absl::Status SetCache(const config::v1::Cache& config, WorkerOptions* out) {
+  out->has_cache = !config.node_run_dir().empty();
+  out->node_run_dir = config.node_run_dir();
+  out->security = config.security();
+  out->node_grpc = config.node_grpc();
+  out->name_space = config.namespace_();
+  out->salt = config.salt();
+  out->numerics_any = config.numerics_any();
+  out->cache.acquire_timeout = ToDuration(config.acquire_timeout(), absl::Milliseconds(50));
+  out->cache.offer_timeout = ToDuration(config.offer_timeout(), absl::Seconds(10));
+  out->cache.remap_grace = ToDuration(config.remap_grace(), absl::Seconds(5));
+  if (!out->has_cache) return absl::OkStatus();
+  if ((out->name_space.empty() || out->salt.empty()) && !config.single_tenant()) {
+    return Bad("cache.namespace", "namespace and salt may be empty only with single_tenant: true");
+  }
+  if (config.security().has_tls() == config.security().dev_mode_without_tls()) {
+    return Bad("cache.security",
+               "give either tls or dev_mode_without_tls: true, as the node has it");
+  }
+  if (config.security().has_tls() && config.node_grpc().empty()) {
+    return Bad("cache.node_grpc", "is needed with tls: session tokens come from there");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<WorkerOptions> ToWorkerOptions(const config::v1::Worker& config) {
+  WorkerOptions out;
+  if (config.model().file().empty()) return Bad("model.file", "is required");
+  out.model_file = config.model().file();
+  out.model_name = config.model().name();
+  CAIRN_RETURN_IF_ERROR(SetHttp(config.http(), &out.http));
+  CAIRN_RETURN_IF_ERROR(SetEngine(config.engine(), &out));
+  CAIRN_RETURN_IF_ERROR(SetCache(config.cache(), &out));
+  return out;
+}
+
+}  // namespace cairn

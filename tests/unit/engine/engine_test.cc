@@ -1,0 +1,164 @@
+#include "libs/engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/engine/engine_world.h"
+
+namespace cairn {
+namespace {
+
+TEST(EngineTest, AnswerEndsAtMaxTokens) {
+  EngineWorld world({});
+  Rng rng(1);
+  Answer* answer = world.Submit({Prefix(RandomTokens(rng, 10))}, 5);
+  world.RunAll();
+  ASSERT_TRUE(answer->is_finished);
+  EXPECT_LE(answer->tokens.size(), 5u);
+  EXPECT_EQ(answer->usage.prompt_tokens, 10u);
+  EXPECT_EQ(answer->usage.completion_tokens, answer->tokens.size());
+  EXPECT_EQ(answer->usage.tokens_computed, 10u);
+}
+
+TEST(EngineTest, StopStringEndsTheAnswerAndIsNotShown) {
+  EngineWorld world({});
+  Rng rng(1);
+  const std::vector<PromptSegment> prompt = {Prefix(RandomTokens(rng, 10))};
+  Answer* whole = world.Submit(prompt, 8);
+  world.RunAll();
+  ASSERT_GE(whole->text.size(), 3u);
+  const std::string stop = whole->text.substr(1, 2);
+  Answer* stopped = world.Submit(prompt, 8, {}, {stop});
+  world.RunAll();
+  EXPECT_EQ(stopped->reason, FinishReason::kStop);
+  EXPECT_EQ(stopped->text, whole->text.substr(0, whole->text.find(stop)));
+}
+
+TEST(EngineTest, PrefillOnlyStoresAndAnswersNothing) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  Answer* answer = world.Submit({Span(RandomTokens(rng, 40))}, 0);
+  world.RunAll();
+  ASSERT_TRUE(answer->is_finished);
+  EXPECT_TRUE(answer->tokens.empty());
+  EXPECT_EQ(world.cache->stored(), 3u);  // the ragged end of a closing span too (keys.md rule 3)
+}
+
+TEST(EngineTest, SpanIsReusedAtAnotherOffset) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  const std::vector<Token> passage = RandomTokens(rng, 50);
+  world.Submit({Span(passage), Dependent(RandomTokens(rng, 4))}, 2);
+  world.RunAll();
+  Answer* answer = world.Submit({Prefix(RandomTokens(rng, 7)), Span(RandomTokens(rng, 33)),
+                                 Span(passage), Dependent(RandomTokens(rng, 5))},
+                                2);
+  world.RunAll();
+  ASSERT_EQ(answer->usage.spans.size(), 2u);
+  EXPECT_EQ(answer->usage.spans[0].tokens_reused, 0u);
+  EXPECT_EQ(answer->usage.spans[1].tokens_reused, 50u);
+  EXPECT_EQ(answer->usage.tokens_computed, 7u + 33u + 5u);
+}
+
+TEST(EngineTest, RepeatedSpanIsComputedOnce) {
+  EngineWorld world({});
+  Rng rng(1);
+  const std::vector<Token> passage = RandomTokens(rng, 50);
+  Answer* answer = world.Submit({Span(passage), Span(passage), Dependent({3})}, 1);
+  world.RunAll();
+  EXPECT_EQ(answer->usage.tokens_computed, 51u);
+}
+
+TEST(EngineTest, WholePromptHitStillComputesItsLastToken) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  const std::vector<PromptSegment> prompt = {Prefix(RandomTokens(rng, 32))};
+  Answer* cold = world.Submit(prompt, 3);
+  world.RunAll();
+  Answer* warm = world.Submit(prompt, 3);
+  world.RunAll();
+  EXPECT_EQ(warm->tokens, cold->tokens);
+  EXPECT_EQ(warm->usage.tokens_reused, 32u);
+  EXPECT_EQ(warm->usage.tokens_computed, 1u);
+}
+
+TEST(EngineTest, NextTurnReusesWhatDecodingProduced) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  std::vector<Token> chat;
+  Answer* first = nullptr;
+  do {  // the tiny model may end an answer early
+    chat = RandomTokens(rng, 16);
+    first = world.Submit({Prefix(chat)}, 18, {.temperature = 1, .seed = rng.Next()});
+    world.RunAll();
+  } while (first->tokens.size() < 18);
+  chat.insert(chat.end(), first->tokens.begin(), first->tokens.end());
+  chat.push_back(4);
+  Answer* second = world.Submit({Prefix(chat)}, 2);
+  world.RunAll();
+  // 16 + 17 fed-back tokens make two full blocks; the last sampled token belongs to no block.
+  EXPECT_EQ(second->usage.tokens_reused, 32u);
+}
+
+TEST(EngineTest, WhatCanNeverRunIsRefusedWithBothNumbers) {
+  EngineWorld world({.pool_blocks = 4});
+  Rng rng(1);
+  const absl::Status too_many_blocks = world.SubmitStatus({Prefix(RandomTokens(rng, 90))}, 1);
+  EXPECT_EQ(too_many_blocks.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(too_many_blocks.message().find("6 KV blocks"), absl::string_view::npos)
+      << too_many_blocks;
+  const absl::Status too_long = world.SubmitStatus({Prefix(RandomTokens(rng, 20))}, 500);
+  EXPECT_NE(too_long.message().find("512 positions"), absl::string_view::npos) << too_long;
+  EXPECT_EQ(world.SubmitStatus({}, 1).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(EngineTest, RequestsThatDoNotFitTogetherRunOneAfterTheOther) {
+  EngineWorld world({.pool_blocks = 6});
+  Rng rng(1);
+  std::vector<Answer*> answers;
+  for (int i = 0; i < 4; ++i) answers.push_back(world.Submit({Prefix(RandomTokens(rng, 60))}, 4));
+  world.RunAll();
+  for (const Answer* answer : answers) EXPECT_TRUE(answer->is_finished);
+}
+
+TEST(EngineTest, TooManyRequestsAreRefusedAndCounted) {
+  EngineWorld world({.engine = {.step_rows_max = 32, .running_max = 1, .requests_max = 2}});
+  Rng rng(1);
+  world.Submit({Prefix({1, 2})}, 1);
+  world.Submit({Prefix({1, 2})}, 1);
+  EXPECT_EQ(world.SubmitStatus({Prefix({1, 2})}, 1).code(), absl::StatusCode::kResourceExhausted);
+  world.RunAll();
+  EXPECT_TRUE(world.SubmitStatus({Prefix({1, 2})}, 1).ok());
+  world.RunAll();
+  EXPECT_EQ(world.engine->stats().requests_refused, 1u);
+}
+
+TEST(EngineTest, CancelledRequestFreesItsBlocks) {
+  EngineWorld world({});
+  Rng rng(1);
+  Answer* answer = nullptr;
+  {
+    answer = world.Submit({Prefix(RandomTokens(rng, 40))}, 100);
+    world.engine->RunStep();
+    world.engine->RunStep();
+    world.engine->Cancel(CompletionId(1));
+    world.RunAll();
+  }
+  EXPECT_TRUE(answer->is_finished);
+  EXPECT_EQ(answer->reason, FinishReason::kCancelled);
+  EXPECT_EQ(world.engine->stats().pool_blocks_available, 64u);
+}
+
+TEST(EngineTest, DrainRefusesNewRequestsAndEndsOthers) {
+  EngineWorld world({});
+  Rng rng(1);
+  Answer* answer = world.Submit({Prefix(RandomTokens(rng, 40))}, 100);
+  world.engine->RunStep();
+  world.engine->Drain();
+  EXPECT_EQ(world.SubmitStatus({Prefix({1})}, 1).code(), absl::StatusCode::kUnavailable);
+  world.RunAll();
+  EXPECT_TRUE(answer->is_finished);
+  EXPECT_TRUE(world.engine->is_idle());
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,112 @@
+#ifndef CAIRN_TESTS_UNIT_ENGINE_ENGINE_WORLD_H_
+#define CAIRN_TESTS_UNIT_ENGINE_ENGINE_WORLD_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libs/base/rng.h"
+#include "libs/device_host/host_device.h"
+#include "libs/engine/engine.h"
+#include "libs/gguf/gguf_file.h"
+#include "libs/loop_manual/manual_world.h"
+#include "libs/memory_heap/heap_memory.h"
+
+namespace cairn {
+
+// A cache in this process, under the test's thumb: blocks in slots with real words, which a test
+// may take back and refill at any moment, as a node does behind a stopped reader.
+class SlotCache : public BlockCache {
+ public:
+  SlotCache(std::uint64_t block_bytes, std::size_t slots);
+  void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
+  void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) override;
+
+  // Takes each slot back with probability 1/`one_in`: bumps its word, then fills it with rubbish.
+  void TakeBack(Rng& rng, std::uint64_t one_in);
+  // Hits are answered for only one of `one_in` stored keys (holes).
+  void SetHoles(std::uint64_t one_in, std::uint64_t seed) {
+    hole_one_in_ = one_in, rng_ = Rng(seed);
+  }
+  void Clear();
+
+  std::size_t stored() const { return slot_of_.size(); }
+  std::uint64_t conflicts() const { return conflicts_; }  // one key, two contents: promise 4 broken
+  Instant leave_by = Instant::Infinite();
+  Instant void_at = Instant::Infinite();
+
+ private:
+  struct Lease;
+  std::uint64_t block_bytes_;
+  std::vector<std::byte> memory_;
+  std::vector<std::atomic<std::uint64_t>> words_;
+  std::map<Key, std::uint32_t> slot_of_;
+  std::vector<std::uint32_t> free_;
+  std::map<Key, Checksum> seen_;  // of every key ever offered
+  std::uint64_t conflicts_ = 0;
+  std::uint64_t hole_one_in_ = 0;
+  Rng rng_{1};
+};
+
+// What a request came to.
+struct Answer {
+  std::vector<Token> tokens;
+  std::vector<std::vector<float>> logits;
+  std::string text;
+  bool is_finished = false;
+  FinishReason reason = FinishReason::kCancelled;
+  CompletionUsage usage;
+};
+
+// An engine over the tiny model, driven step by step.
+class EngineWorld {
+ public:
+  struct Options {
+    Engine::Options engine{.step_rows_max = 32};
+    std::string tier = "plain";
+    std::uint32_t block_tokens = 16;
+    std::uint32_t pool_blocks = 64;
+    bool has_cache = false;
+    std::size_t cache_slots = 64;
+  };
+  explicit EngineWorld(const Options& options);
+  ~EngineWorld();
+
+  PromptHasher Prompt(const std::vector<PromptSegment>& segments, bool prefill_only = false) const;
+  // Submits; the answer fills up while the engine runs.
+  Answer* Submit(const std::vector<PromptSegment>& segments, std::uint32_t max_tokens,
+                 SamplingOptions sampling = {}, std::vector<std::string> stops = {});
+  absl::Status SubmitStatus(const std::vector<PromptSegment>& segments, std::uint32_t max_tokens);
+  // Until nothing is left to do. `between` runs before each step.
+  void RunAll(absl::FunctionRef<void()> between);
+  void RunAll() {
+    RunAll([] {});
+  }
+
+  ManualWorld world{{.seed = 1}};
+  ManualLoop& loop;
+  HeapMemorySource memory;
+  std::string file;
+  GgufFile gguf;
+  std::unique_ptr<HostDevice> device;
+  std::unique_ptr<OwnedMemory> pool;
+  std::unique_ptr<SlotCache> cache;
+  std::unique_ptr<Engine> engine;
+
+ private:
+  Options options_;
+  std::unique_ptr<TextTokenizer> tokenizer_;
+  std::deque<Answer> answers_;
+};
+
+// Segments from short lists.
+PromptSegment Prefix(std::vector<Token> tokens);
+PromptSegment Span(std::vector<Token> tokens);
+PromptSegment Dependent(std::vector<Token> tokens);
+// `count` random tokens of the tiny vocabulary.
+std::vector<Token> RandomTokens(Rng& rng, std::size_t count);
+
+}  // namespace cairn
+#endif  // CAIRN_TESTS_UNIT_ENGINE_ENGINE_WORLD_H_

@@ -1,0 +1,59 @@
+#include "libs/engine/text_stream.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn {
+namespace {
+
+std::string PushAll(TextStream& stream, const std::vector<std::string>& pieces) {
+  std::string out;
+  for (const std::string& piece : pieces) out += stream.Push(piece);
+  return out;
+}
+
+TEST(TextStreamTest, CharacterCutBetweenTokensIsShownWhole) {
+  TextStream stream({});
+  EXPECT_EQ(stream.Push("a\xe2\x82"), "a");
+  EXPECT_EQ(stream.Push("\xac!"), "\xe2\x82\xac!");
+}
+
+TEST(TextStreamTest, StopStringAcrossTokensIsNeverShown) {
+  TextStream stream({"END"});
+  EXPECT_EQ(PushAll(stream, {"one E", "N", "D two"}), "one ");
+  EXPECT_TRUE(stream.stopped());
+  EXPECT_EQ(stream.Push("three"), "");
+  EXPECT_EQ(stream.Finish(), "");
+}
+
+TEST(TextStreamTest, HeldBackTailIsShownWhenItTurnsOutOtherwise) {
+  TextStream stream({"END"});
+  EXPECT_EQ(stream.Push("EN"), "");
+  EXPECT_EQ(stream.Push("x"), "ENx");
+  EXPECT_EQ(stream.Push("E"), "");
+  EXPECT_EQ(stream.Finish(), "E");
+}
+
+TEST(TextStreamTest, EarliestOfSeveralStopsWins) {
+  TextStream stream({"bb", "a"});
+  EXPECT_EQ(PushAll(stream, {"xx bb a"}), "xx ");
+}
+
+TEST(TextStreamTest, IllFormedBytesBecomeReplacementCharacters) {
+  EXPECT_EQ(ToValidUtf8("a\xff\xc0\xaf"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(ToValidUtf8("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
+  EXPECT_EQ(ToValidUtf8("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+}
+
+TEST(TextStreamTest, EveryCutOfATextGivesTheSameText) {
+  const std::string text = "d\xc3\xa9j\xc3\xa0 \xf0\x9f\x98\x80 vu";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    TextStream stream({"zz"});
+    std::string out = stream.Push(text.substr(0, cut));
+    out += stream.Push(text.substr(cut));
+    out += stream.Finish();
+    EXPECT_EQ(out, text) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace cairn

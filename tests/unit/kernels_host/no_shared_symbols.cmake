@@ -1,0 +1,12 @@
+# Fails if one of OBJECTS defines a weak or unique symbol (nm's letters V, W, u).
+foreach(object IN LISTS OBJECTS)
+  execute_process(COMMAND ${NM} --defined-only ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[0-9a-f]+ [VWu] [^\n]+" shared "${symbols}")
+  if(shared)
+    message(FATAL_ERROR "${object} emits symbols that other code may share:\n${shared}")
+  endif()
+  message(STATUS "${object}: no shared symbols")
+endforeach()
+if(NOT OBJECTS)
+  message(FATAL_ERROR "no tier objects to look at")
+endif()
