@@ -1,0 +1,429 @@
+#include "libs/node/admin.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "libs/base/check.h"
+#include "libs/base/limits.h"
+#include "libs/base/log.h"
+#include "libs/base/mark.h"
+#include "libs/base/status_macros.h"
+
+namespace cairn {
+
+NodeAdmin::NodeAdmin(const Needs& needs) : needs_(needs), started_(needs.loop.Now()) {}
+NodeAdmin::~NodeAdmin() = default;
+
+// ---- calls ----
+
+template <class T, class F>
+void NodeAdmin::Begin(AdminDone<T> done, F call) {
+  needs_.loop.Post([this, done = std::move(done), call = std::move(call)]() mutable {
+    if (is_stopping_) {
+      done(absl::UnavailableError("the node is stopping"));
+      return;
+    }
+    if (under_way_ >= needs_.options.ceilings.admin_calls) {
+      CAIRN_COVERED("node_admin_calls_full");
+      done(absl::ResourceExhaustedError(
+          absl::StrCat(under_way_, " admin calls are under way")));
+      return;
+    }
+    ++under_way_;
+    call(AdminDone<T>([this, done = std::move(done)](absl::StatusOr<T> result) mutable {
+      done(std::move(result));
+      End();
+    }));
+  });
+}
+
+void NodeAdmin::End() {
+  if (--under_way_ == 0 && on_stopped_ != nullptr) std::exchange(on_stopped_, nullptr)();
+}
+
+void NodeAdmin::Stop(absl::AnyInvocable<void()> done) {
+  is_stopping_ = true;
+  for (const std::unique_ptr<Shard>& shard : needs_.front.shards()) {
+    shard->loop().Post([&to = *shard] { to.admin().Stop(); });
+  }
+  if (under_way_ == 0) {
+    done();
+  } else {
+    on_stopped_ = std::move(done);
+  }
+}
+
+template <class Answer, class Ask, class Done>
+void NodeAdmin::AskShards(Ask ask, Done done) {
+  struct Collected {
+    std::vector<Answer> answers;
+    std::size_t left = 0;
+    Done done;
+  };
+  const auto& shards = needs_.front.shards();
+  auto collected = std::make_shared<Collected>(
+      Collected{std::vector<Answer>(shards.size()), shards.size(), std::move(done)});
+  for (ShardIndex i = 0; i < shards.size(); ++i) {
+    absl::AnyInvocable<void(Answer)> reply = [this, collected, i](Answer answer) {
+      needs_.loop.Post([collected, i, answer = std::move(answer)]() mutable {
+        collected->answers[i] = std::move(answer);
+        if (--collected->left == 0) collected->done(std::move(collected->answers));
+      });
+    };
+    Shard& shard = *shards[i];
+    shard.loop().Post([&shard, i, ask, reply = std::move(reply)]() mutable {
+      ask(i, shard, std::move(reply));
+    });
+  }
+}
+
+// ---- roots ----
+
+absl::StatusOr<std::optional<RootId>> NodeAdmin::Resolve(const RootChoice& choice) const {
+  std::optional<Root> root = choice.root;
+  if (choice.claim.has_value()) {
+    CAIRN_ASSIGN_OR_RETURN(root, RootOf(*choice.claim));
+  }
+  if (!root.has_value()) return std::optional<RootId>();
+  const KnownRoot* const known = needs_.front.identities().Find(*root);
+  if (known == nullptr) {
+    return absl::NotFoundError(absl::StrCat("no session has opened root ", root->ToHex()));
+  }
+  return std::optional<RootId>(known->id);
+}
+
+// A choice as each shard has to act on it.
+absl::StatusOr<std::vector<EntrySelection>> NodeAdmin::Select(const EntryChoice& what) const {
+  if (what.is_all == !what.keys.empty()) {
+    return absl::InvalidArgumentError("name either keys, or all entries");
+  }
+  if (what.keys.size() > limits::kKeysPerMessageMax) {
+    return absl::InvalidArgumentError(absl::StrCat("keys: at most ", limits::kKeysPerMessageMax));
+  }
+  CAIRN_ASSIGN_OR_RETURN(const std::optional<RootId> root, Resolve(what.root));
+  EntrySelection common{.is_all = what.is_all, .root = root};
+  if (!what.is_all) {
+    common.key_roots = root.has_value() ? std::vector<RootId>{*root} : needs_.front.identities().Ids();
+  }
+  const auto count = static_cast<std::uint32_t>(needs_.front.shards().size());
+  std::vector<EntrySelection> out(count, common);
+  for (const Key& key : what.keys) out[ShardOf(key, count)].keys.push_back(key);
+  return out;
+}
+
+NamedEntry NodeAdmin::Name(EntryReport report, ShardIndex shard) const {
+  report.shard = shard;
+  NamedEntry named{.entry = std::move(report), .root = {}, .producer = {}};
+  if (const KnownRoot* const known = needs_.front.identities().Find(named.entry.id.root)) {
+    named.root = known->root;
+  }
+  named.producer = needs_.front.producers().NameOf(named.entry.producer);
+  return named;
+}
+
+// ---- Status ----
+
+void NodeAdmin::Status(AdminDone<NodeStatus> done) {
+  Begin<NodeStatus>(std::move(done), [this](AdminDone<NodeStatus> end) {
+    std::vector<RootId> roots = needs_.front.identities().Ids();
+    if (roots.size() > limits::kListEntriesMax) roots.resize(limits::kListEntriesMax);
+    AskShards<ShardStatus>(
+        [roots](ShardIndex, Shard& shard, absl::AnyInvocable<void(ShardStatus)> reply) {
+          reply({shard.Snapshot(), shard.admin().CountsOf(roots)});
+        },
+        [this, roots, end = std::move(end)](std::vector<ShardStatus> shards) mutable {
+          end(StatusWith(roots, shards));
+        });
+  });
+}
+
+NodeStatus NodeAdmin::StatusWith(const std::vector<RootId>& roots,
+                                 const std::vector<ShardStatus>& shards) const {
+  NodeStatus status{.node_boot = needs_.front.boot(),
+                    .arena_boot = needs_.arena.boot(),
+                    .uptime = needs_.loop.Now() - started_,
+                    .is_stopping = needs_.front.is_stopping(),
+                    .arena_bytes = needs_.options.arena_bytes,
+                    .segment_bytes = needs_.options.segment_bytes,
+                    .page_bytes = needs_.arena.page_bytes(),
+                    .shards = needs_.options.shards,
+                    .is_dev_mode = !needs_.options.dev_token.empty(),
+                    .pin_age_max = needs_.options.pin_age_max,
+                    .remote_address = needs_.front.remote_address()};
+  status.stats.front = needs_.front.Snapshot();
+  for (const ShardStatus& shard : shards) status.stats.shards += shard.stats;
+  status.sessions = needs_.front.ReportSessions();
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const KnownRoot* const known = needs_.front.identities().Find(roots[i]);
+    if (known == nullptr) continue;  // forgotten since
+    NodeStatus::RootReport report{.root = known->root, .sessions = known->sessions};
+    for (const KnownField& field : known->fields) {
+      if (field.name == "model") report.model = field.shown;
+      if (field.name == "namespace") report.name_space = field.shown;
+    }
+    for (const ShardStatus& shard : shards) {
+      report.entries += shard.counts[i].entries;
+      report.bytes += shard.counts[i].bytes;
+    }
+    status.roots.push_back(std::move(report));
+  }
+  return status;
+}
+
+// ---- List, Describe ----
+
+void NodeAdmin::List(RootChoice root, std::string cursor, std::size_t limit,
+                     AdminDone<EntryList> done) {
+  Begin<EntryList>(std::move(done), [this, root = std::move(root), cursor = std::move(cursor),
+                                     limit](AdminDone<EntryList> end) mutable {
+    const absl::StatusOr<std::optional<RootId>> id = Resolve(root);
+    if (!id.ok()) {
+      end(id.status());
+      return;
+    }
+    std::uint32_t shard = 0;
+    std::uint32_t at = 0;
+    const std::vector<std::string> parts = absl::StrSplit(cursor, '.');
+    const bool is_cursor = cursor.empty() || (parts.size() == 2 && absl::SimpleAtoi(parts[0], &shard) &&
+                                              absl::SimpleAtoi(parts[1], &at));
+    if (!is_cursor || shard >= needs_.front.shards().size()) {
+      end(absl::InvalidArgumentError("cursor: not one that List gave"));
+      return;
+    }
+    if (limit == 0 || limit > limits::kListEntriesMax) limit = limits::kListEntriesMax;
+    ListOn(shard, at, limit, *id, EntryList{}, std::move(end));
+  });
+}
+
+// Fills up the list from one shard after the other.
+void NodeAdmin::ListOn(ShardIndex shard, std::uint32_t cursor, std::size_t limit,
+                       std::optional<RootId> root, EntryList so_far, AdminDone<EntryList> done) {
+  Shard& on = *needs_.front.shards()[shard];
+  const std::size_t wanted = limit - so_far.entries.size();
+  on.loop().Post([this, &on, shard, cursor, wanted, limit, root, so_far = std::move(so_far),
+                  done = std::move(done)]() mutable {
+    ListReport report = on.admin().List(cursor, wanted, root);
+    needs_.loop.Post([this, shard, limit, root, report = std::move(report),
+                      so_far = std::move(so_far), done = std::move(done)]() mutable {
+      for (EntryReport& entry : report.entries) {
+        so_far.entries.push_back(Name(std::move(entry), shard));
+      }
+      const bool is_full = so_far.entries.size() >= limit;
+      const bool is_last = shard + 1 == needs_.front.shards().size();
+      if (report.next_cursor != 0 && is_full) {
+        so_far.next_cursor = absl::StrCat(shard, ".", report.next_cursor);
+      } else if (report.next_cursor != 0) {
+        ListOn(shard, report.next_cursor, limit, root, std::move(so_far), std::move(done));
+        return;
+      } else if (!is_last && is_full) {
+        so_far.next_cursor = absl::StrCat(shard + 1, ".0");
+      } else if (!is_last) {
+        ListOn(shard + 1, 0, limit, root, std::move(so_far), std::move(done));
+        return;
+      }
+      done(std::move(so_far));
+    });
+  });
+}
+
+void NodeAdmin::Describe(Key key, RootChoice root, AdminDone<std::vector<NamedEntry>> done) {
+  using Entries = std::vector<NamedEntry>;
+  Begin<Entries>(std::move(done), [this, key, root = std::move(root)](AdminDone<Entries> end) {
+    const absl::StatusOr<std::optional<RootId>> id = Resolve(root);
+    if (!id.ok()) {
+      end(id.status());
+      return;
+    }
+    const std::vector<RootId> roots =
+        id->has_value() ? std::vector<RootId>{**id} : needs_.front.identities().Ids();
+    AskShards<std::vector<EntryReport>>(
+        [key, roots](ShardIndex, Shard& shard,
+                     absl::AnyInvocable<void(std::vector<EntryReport>)> reply) {
+          std::vector<EntryReport> found;
+          for (const RootId under : roots) {
+            if (auto entry = shard.admin().Describe({under, key})) found.push_back(*entry);
+          }
+          reply(std::move(found));
+        },
+        [this, key, end = std::move(end)](std::vector<std::vector<EntryReport>> shards) mutable {
+          Entries out;
+          for (ShardIndex i = 0; i < shards.size(); ++i) {
+            for (EntryReport& entry : shards[i]) out.push_back(Name(std::move(entry), i));
+          }
+          if (out.empty()) {
+            end(absl::NotFoundError(absl::StrCat("no entry under key ", key.ToHex())));
+          } else {
+            end(std::move(out));
+          }
+        });
+  });
+}
+
+// ---- Verify, Evict ----
+
+namespace {
+
+void Add(const VerifyReport& part, VerifyReport& sum) {
+  sum.checked += part.checked;
+  sum.bad += part.bad;
+  sum.missing += part.missing;
+  sum.skipped += part.skipped;
+}
+void Add(const EvictReport& part, EvictReport& sum) {
+  sum.evicted += part.evicted;
+  sum.held += part.held;
+  sum.missing += part.missing;
+}
+
+// The sum of what the shards report, or the first refusal.
+template <class Report>
+absl::StatusOr<Report> SumOf(const std::vector<absl::StatusOr<Report>>& parts) {
+  Report sum;
+  for (const absl::StatusOr<Report>& part : parts) {
+    if (!part.ok()) return part.status();
+    Add(*part, sum);
+  }
+  return sum;
+}
+
+// Has the shard begin; `reply` gets the report, or at once why it does not.
+template <class Report, class Begin>
+void RunOnShard(absl::AnyInvocable<void(absl::StatusOr<Report>)> reply, Begin begin) {
+  auto shared = std::make_shared<decltype(reply)>(std::move(reply));
+  const absl::Status begun = begin([shared](Report report) { (*shared)(std::move(report)); });
+  if (!begun.ok()) (*shared)(begun);
+}
+
+}  // namespace
+
+void NodeAdmin::Verify(EntryChoice what, AdminDone<VerifyReport> done) {
+  using Part = absl::StatusOr<VerifyReport>;
+  Begin<VerifyReport>(std::move(done), [this, what = std::move(what)](AdminDone<VerifyReport> end) {
+    absl::StatusOr<std::vector<EntrySelection>> selected = Select(what);
+    if (!selected.ok()) {
+      end(selected.status());
+      return;
+    }
+    AskShards<Part>(
+        [selected = *selected](ShardIndex i, Shard& shard, absl::AnyInvocable<void(Part)> reply) {
+          RunOnShard<VerifyReport>(std::move(reply), [&](absl::AnyInvocable<void(VerifyReport)> d) {
+            return shard.admin().Verify(selected[i], std::move(d));
+          });
+        },
+        [end = std::move(end)](std::vector<Part> parts) mutable { end(SumOf(parts)); });
+  });
+}
+
+void NodeAdmin::Evict(EntryChoice what, AdminDone<EvictReport> done) {
+  using Part = absl::StatusOr<EvictReport>;
+  Begin<EvictReport>(std::move(done), [this, what = std::move(what)](AdminDone<EvictReport> end) {
+    absl::StatusOr<std::vector<EntrySelection>> selected = Select(what);
+    if (!selected.ok()) {
+      end(selected.status());
+      return;
+    }
+    AskShards<Part>(
+        [selected = *selected](ShardIndex i, Shard& shard, absl::AnyInvocable<void(Part)> reply) {
+          RunOnShard<EvictReport>(std::move(reply), [&](absl::AnyInvocable<void(EvictReport)> d) {
+            return shard.admin().Evict(selected[i], std::move(d));
+          });
+        },
+        [end = std::move(end)](std::vector<Part> parts) mutable { end(SumOf(parts)); });
+  });
+}
+
+// ---- OpenSession ----
+
+void NodeAdmin::OpenSession(RootClaim claim, absl::Duration ttl, AdminDone<SessionToken> done) {
+  Begin<SessionToken>(std::move(done),
+                      [this, claim = std::move(claim), ttl](AdminDone<SessionToken> end) {
+                        const absl::StatusOr<Root> root = RootOf(claim);
+                        if (!root.ok()) {
+                          end(root.status());
+                          return;
+                        }
+                        end(needs_.front.tokens().Issue(*root, ttl, needs_.loop.Now()));
+                      });
+}
+
+// ---- Explain ----
+
+void NodeAdmin::Explain(RootChoice root, std::vector<Key> keys, AdminDone<Explanation> done) {
+  Begin<Explanation>(std::move(done), [this, root = std::move(root), keys = std::move(keys)](
+                                          AdminDone<Explanation> end) mutable {
+    if (!root.root.has_value() && !root.claim.has_value()) {
+      end(absl::InvalidArgumentError("name a root or an identity"));
+    } else if (keys.size() > limits::kKeysPerMessageMax) {
+      end(absl::InvalidArgumentError(absl::StrCat("keys: at most ", limits::kKeysPerMessageMax)));
+    } else {
+      ExplainAs(root, std::move(keys), std::move(end));
+    }
+  });
+}
+
+void NodeAdmin::ExplainAs(const RootChoice& choice, std::vector<Key> keys,
+                          AdminDone<Explanation> done) {
+  const IdentityTable& identities = needs_.front.identities();
+  const absl::StatusOr<std::optional<RootId>> id = Resolve(choice);
+  if (!id.ok() && !absl::IsNotFound(id.status())) {
+    done(id.status());
+    return;
+  }
+  Explanation out{.is_root_known = id.ok()};
+  std::vector<IdentityTable::Difference> alike;
+  if (id.ok()) {
+    alike = identities.MostAlike(**id, limits::kNearRootsShownMax);
+  } else if (choice.claim.has_value()) {
+    alike = identities.MostAlike(ClaimFields(*choice.claim).fields(), limits::kNearRootsShownMax);
+  }
+  std::vector<RootId> others;
+  for (IdentityTable::Difference& difference : alike) {
+    others.push_back(difference.other);
+    out.others.push_back({.id = difference.other,
+                          .root = identities.Find(difference.other)->root,
+                          .differs_in = std::move(difference.fields)});
+  }
+  // RootId 0 is never given to a root, so nothing is found under it.
+  const RootId own = id.ok() ? **id : RootId();
+  AskShards<ShardExplanation>(
+      [keys, own, others, count = needs_.options.shards](
+          ShardIndex i, Shard& shard, absl::AnyInvocable<void(ShardExplanation)> reply) {
+        ShardExplanation part;
+        for (const Key& key : keys) {
+          if (ShardOf(key, count) != i) continue;
+          part.keys.push_back(shard.admin().Explain({own, key}, others));
+        }
+        std::vector<RootId> roots = others;
+        roots.push_back(own);
+        part.counts = shard.admin().CountsOf(roots);
+        reply(std::move(part));
+      },
+      [this, keys, others, out = std::move(out),
+       done = std::move(done)](std::vector<ShardExplanation> parts) mutable {
+        std::vector<std::size_t> next(parts.size(), 0);
+        for (const Key& key : keys) {
+          const ShardIndex i = ShardOf(key, needs_.options.shards);
+          KeyExplanation& explained = parts[i].keys[next[i]++];
+          if (explained.entry.has_value()) explained.entry->shard = i;
+          for (std::size_t o = 0; o < others.size(); ++o) {
+            const auto& under = explained.present_under;
+            if (std::find(under.begin(), under.end(), others[o]) != under.end()) {
+              ++out.others[o].keys_present;
+            }
+          }
+          out.keys.push_back(std::move(explained));
+        }
+        for (const ShardExplanation& part : parts) {
+          for (std::size_t o = 0; o < others.size(); ++o) {
+            out.others[o].entries += part.counts[o].entries;
+          }
+          out.root_entries += part.counts.back().entries;
+        }
+        done(std::move(out));
+      });
+}
+
+}  // namespace cairn
