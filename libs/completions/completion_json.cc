@@ -217,15 +217,14 @@ const std::map<std::string, Setter>& Setters() {
 }
 
 const std::map<std::string, json::value>& NeutralValues() {
-  static const auto* const values =
-      new std::map<std::string, json::value>{{"n", 1},
-                                             {"best_of", 1},
-                                             {"logprobs", nullptr},
-                                             {"echo", false},
-                                             {"suffix", nullptr},
-                                             {"logit_bias", json::object()},
-                                             {"presence_penalty", 0},
-                                             {"frequency_penalty", 0}};
+  static const std::map<std::string, json::value> values = {{"n", 1},
+                                                            {"best_of", 1},
+                                                            {"logprobs", nullptr},
+                                                            {"echo", false},
+                                                            {"suffix", nullptr},
+                                                            {"logit_bias", json::object()},
+                                                            {"presence_penalty", 0},
+                                                            {"frequency_penalty", 0}};
   return values;
 }
 

@@ -61,6 +61,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(std::shared_ptr<Shared> shared, tcp::socket socket)
       : shared_(std::move(shared)), stream_(std::move(socket)) {
     ++shared_->connections;
+    Error ignored;
+    stream_.socket().non_blocking(true, ignored);  // WatchForLeaving's peek must never wait
   }
   ~Connection() { --shared_->connections; }
 

@@ -1,0 +1,86 @@
+#include "libs/completions/completion_json.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn {
+namespace {
+
+TEST(CompletionJsonTest, ReadsTextAndSegments) {
+  const auto body = ParseCompletion(
+      R"({"model":"m","segments":[{"kind":"prefix","text":"a"},{"kind":"span","tokens":[1,4294967295],
+          "base":7}],"max_tokens":3,"temperature":0,"seed":9,"stop":"x","stream":true})");
+  ASSERT_TRUE(body.ok()) << body.status();
+  ASSERT_EQ(body->segments.size(), 2u);
+  EXPECT_EQ(body->segments[0].text, "a");
+  EXPECT_EQ(body->segments[1].tokens, (std::vector<std::uint32_t>{1, 4294967295u}));
+  EXPECT_EQ(body->segments[1].base, 7u);
+  EXPECT_EQ(body->max_tokens, 3u);
+  EXPECT_EQ(body->seed, 9u);
+  EXPECT_EQ(body->stops, std::vector<std::string>{"x"});
+  EXPECT_TRUE(body->stream);
+}
+
+TEST(CompletionJsonTest, NeutralValuesOfMissingOptionsPass) {
+  EXPECT_TRUE(ParseCompletion(R"({"prompt":"a","n":1,"echo":false,"logprobs":null})").ok());
+}
+
+struct Fault {
+  const char* name;
+  const char* json;
+  const char* named;  // what the message must hold
+};
+
+class BadBodyTest : public testing::TestWithParam<Fault> {};
+
+TEST_P(BadBodyTest, IsRefusedNamingTheField) {
+  const auto body = ParseCompletion(GetParam().json);
+  ASSERT_EQ(body.status().code(), absl::StatusCode::kInvalidArgument) << GetParam().json;
+  EXPECT_NE(body.status().message().find(GetParam().named), absl::string_view::npos)
+      << body.status();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, BadBodyTest,
+    testing::Values(Fault{"NoJson", "{", "no JSON"}, Fault{"Behind", "{} {}", "behind its end"},
+                    Fault{"NoObject", "[]", "object"},
+                    Fault{"Nothing", "{}", "either prompt or segments"},
+                    Fault{"Both", R"({"prompt":"a","segments":[]})", "either prompt or segments"},
+                    Fault{"Unknown", R"({"prompt":"a","best":1})", "best"},
+                    Fault{"Tokens", R"({"prompt":[1,-2]})", "prompt[1]"},
+                    Fault{"Float", R"({"prompt":[1.5]})", "prompt[0]"},
+                    Fault{"MaxTokens", R"({"prompt":"a","max_tokens":"3"})", "max_tokens"},
+                    Fault{"Temperature", R"({"prompt":"a","temperature":3})", "temperature"},
+                    Fault{"Kind", R"({"segments":[{"kind":"x","text":"a"}]})", "segments[0].kind"},
+                    Fault{"TextAndTokens",
+                          R"({"segments":[{"kind":"span","text":"a","tokens":[]}]})",
+                          "segments[0]"},
+                    Fault{"SegmentField", R"({"segments":[{"kind":"span","text":"a","x":1}]})",
+                          "segments[0].x"},
+                    Fault{"EmptyStop", R"({"prompt":"a","stop":""})", "stop"},
+                    Fault{"Choices", R"({"prompt":"a","n":2})", "not supported"},
+                    Fault{"Logprobs", R"({"prompt":"a","logprobs":5})", "logprobs"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(CompletionJsonTest, DeepNestingIsRefused) {
+  EXPECT_FALSE(ParseCompletion(std::string(100'000, '[')).ok());
+}
+
+TEST(CompletionJsonTest, AnswerHoldsUsageAndEscapes) {
+  CompletionReport report{.id = "c", .model = "m", .finish_reason = "stop", .prompt_tokens = 3};
+  report.spans.push_back({.tokens = 2, .tokens_reused = 2});
+  const std::string json = CompletionToJson(report, "a\"\n", {7});
+  EXPECT_NE(json.find(R"("text":"a\"\n")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("hit":true)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("completion_token_ids":[7])"), std::string::npos) << json;
+}
+
+TEST(CompletionJsonTest, CodesBecomeHttpStatuses) {
+  EXPECT_EQ(HttpStatusOf(absl::InvalidArgumentError("x")), 400);
+  EXPECT_EQ(HttpStatusOf(absl::NotFoundError("x")), 404);
+  EXPECT_EQ(HttpStatusOf(absl::ResourceExhaustedError("x")), 429);
+  EXPECT_EQ(HttpStatusOf(absl::InternalError("x")), 500);
+  EXPECT_NE(ErrorToJson(absl::NotFoundError("no \"m\"")).find(R"(no \"m\")"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,145 @@
+#include "libs/http/http_server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "libs/base/mutex.h"
+
+namespace cairn {
+namespace {
+
+// A client that speaks raw bytes.
+class RawClient {
+ public:
+  explicit RawClient(const std::string& address) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in peer{};
+    peer.sin_family = AF_INET;
+    peer.sin_port =
+        htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1))));
+    peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&peer), sizeof peer), 0);
+  }
+  ~RawClient() { ::close(fd_); }
+  void Write(const std::string& bytes) {
+    EXPECT_EQ(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // Everything up to and including `end`, or until the server closes.
+  std::string ReadTo(const std::string& end) {
+    std::string out;
+    char byte;
+    while (out.find(end) == std::string::npos && ::recv(fd_, &byte, 1, 0) == 1) out.push_back(byte);
+    return out;
+  }
+
+ private:
+  const int fd_;
+};
+
+std::string Post(const std::string& path, const std::string& body) {
+  return absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: x\r\nContent-Length: ", body.size(),
+                      "\r\n\r\n", body);
+}
+
+TEST(HttpServerTest, AnswersSeveralRequestsOnOneConnection) {
+  auto server = *HttpServer::Start({}, [](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", absl::StrCat(request.method, request.path, request.body, "#"));
+  });
+  RawClient client(server->address());
+  for (int i = 0; i < 3; ++i) {
+    client.Write(Post("/a?q=1", "hi"));
+    const std::string answer = client.ReadTo("#");
+    EXPECT_NE(answer.find("HTTP/1.1 200"), std::string::npos);
+    EXPECT_NE(answer.find("POST/ahi#"), std::string::npos) << answer;
+  }
+}
+
+TEST(HttpServerTest, StreamComesInChunks) {
+  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->BeginStream("text/event-stream");
+    reply->StreamPiece("one");
+    reply->StreamPiece("two");
+    reply->EndStream();
+  });
+  RawClient client(server->address());
+  client.Write(Post("/", ""));
+  const std::string answer = client.ReadTo("0\r\n\r\n");
+  EXPECT_NE(answer.find("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"), std::string::npos) << answer;
+}
+
+TEST(HttpServerTest, DroppedReplyIs500) {
+  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply>) {});
+  RawClient client(server->address());
+  client.Write(Post("/", ""));
+  EXPECT_NE(client.ReadTo("dropped").find("HTTP/1.1 500"), std::string::npos);
+}
+
+TEST(HttpServerTest, TooLargeBodyAndHeaderAndGarbageAreRefused) {
+  auto server = *HttpServer::Start({.body_bytes_max = 100},
+                                   [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+                                     reply->Send(200, "text/plain", "never");
+                                   });
+  RawClient body(server->address());
+  body.Write("POST / HTTP/1.1\r\nContent-Length: 101\r\n\r\n");
+  EXPECT_NE(body.ReadTo("\r\n").find("413"), std::string::npos);
+  RawClient header(server->address());
+  header.Write(absl::StrCat("GET / HTTP/1.1\r\nX: ", std::string(20'000, 'x'), "\r\n\r\n"));
+  EXPECT_NE(header.ReadTo("\r\n").find("431"), std::string::npos);
+  RawClient garbage(server->address());
+  garbage.Write(std::string("\x16\x03\x01 garbage\r\n\r\n"));
+  EXPECT_NE(garbage.ReadTo("\r\n").find("400"), std::string::npos);
+}
+
+TEST(HttpServerTest, LeavingClientIsNoticed) {
+  Mutex mutex;
+  CondVar changed;
+  bool is_gone = false;
+  std::shared_ptr<HttpReply> kept;
+  auto server = *HttpServer::Start({}, [&](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->OnGone([&] {
+      MutexLock lock(mutex);
+      is_gone = true;
+      changed.NotifyAll();
+    });
+    reply->BeginStream("text/plain");
+    reply->StreamPiece("x");
+    MutexLock lock(mutex);
+    kept = std::move(reply);
+  });
+  {
+    RawClient client(server->address());
+    client.Write(Post("/", ""));
+    client.ReadTo("x");
+  }
+  MutexLock lock(mutex);
+  while (!is_gone) changed.Wait(mutex);
+  kept.reset();
+}
+
+TEST(HttpServerTest, TakenOrWrongAddressIsNamed) {
+  const auto handler = [](HttpRequest, std::shared_ptr<HttpReply>) {};
+  auto server = *HttpServer::Start({}, handler);
+  const auto taken = HttpServer::Start({.listen = server->address()}, handler);
+  EXPECT_EQ(taken.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(taken.status().message().find(server->address()), absl::string_view::npos);
+  EXPECT_EQ(HttpServer::Start({.listen = "localhost:1"}, handler).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(HttpServerTest, ConnectionsBeyondTheLimitGet503) {
+  auto server =
+      *HttpServer::Start({.connections_max = 1}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+        reply->Send(200, "text/plain", "fine#");
+      });
+  RawClient first(server->address());
+  first.Write(Post("/", ""));
+  first.ReadTo("#");
+  RawClient second(server->address());
+  EXPECT_NE(second.ReadTo("\r\n").find("503"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cairn
