@@ -88,9 +88,9 @@ struct HostOps {
                         std::size_t split_end, std::byte* scratch, float* partials);
   void (*fold_splits)(const AttentionCall& call, std::uint32_t kv_head, const float* partials);
 
-  // For tests and for keeping rotated copies: rotates one head's `head_dim` floats for a position
-  // and rounds to `dtype` (once); out may be x.
-  void (*rotate)(const RopeView& rope, std::uint32_t position, KvDtype dtype, const float* x,
+  // For tests and for keeping rotated copies: rotates one head's `head_dim` floats for a position;
+  // out may be x.
+  void (*rotate)(const RopeView& rope, std::uint32_t position, const float* x,
                  std::uint32_t head_dim, float* out);
 };
 

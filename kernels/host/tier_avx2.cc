@@ -23,7 +23,7 @@ namespace {
 
 constinit const HostOps kAvx2Tier = {
     .name = "avx2",
-    .numerics = "host-avx2-1",
+    .numerics = "host-avx2-1,qk=f32",
     .gemm = Gemm,
     .rms_norm = RmsNorm,
     .swiglu = SwigluRows,

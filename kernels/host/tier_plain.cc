@@ -18,7 +18,7 @@ namespace {
 
 constinit const HostOps kPlainTier = {
     .name = "plain",
-    .numerics = "host-plain-1",
+    .numerics = "host-plain-1,qk=f32",
     .gemm = Gemm,
     .rms_norm = RmsNorm,
     .swiglu = SwigluRows,

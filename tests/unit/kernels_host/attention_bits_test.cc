@@ -175,8 +175,8 @@ class OneRow {
   std::vector<float> Run() {
     const std::uint32_t dim = w_.options.head_dim;
     std::vector<float> q(dim);
-    w_.ops->rotate(w_.table.view(), w_.own_position + row_, w_.options.dtype,
-                   &w_.q[row_ * w_.QWidth() + head_ * dim], dim, q.data());
+    w_.ops->rotate(w_.table.view(), w_.own_position + row_, &w_.q[row_ * w_.QWidth() + head_ * dim],
+                   dim, q.data());
     std::vector<std::vector<float>> scores;  // by tile; a short tile has fewer
     std::vector<std::pair<std::size_t, std::uint32_t>> tiles;
     for (std::size_t s = 0; s <= w_.before.size(); ++s) {
@@ -214,8 +214,7 @@ class OneRow {
     const std::uint32_t position = s == w_.before.size() ? w_.own_position : w_.before[s].position;
     for (std::uint32_t t = first; t < first + count; ++t) {
       std::vector<float> k = Stored(w_.k[s], t);
-      w_.ops->rotate(w_.table.view(), position + t, w_.options.dtype, k.data(), w_.options.head_dim,
-                     k.data());
+      w_.ops->rotate(w_.table.view(), position + t, k.data(), w_.options.head_dim, k.data());
       float score = 0;
       for (std::size_t d = 0; d < k.size(); ++d) score = Step(q[d], k[d], score);
       scores.push_back(score * (1.0f / std::sqrt(static_cast<float>(k.size()))));

@@ -33,8 +33,7 @@ std::vector<Seen> KeysSeenBy(const AttentionWorld& world, std::uint32_t row,
     for (std::uint32_t t = 0; t < tokens; ++t) {
       const std::size_t at = (static_cast<std::size_t>(t) * o.kv_heads + kv_head) * o.head_dim;
       Seen one{AsStored(world, &world.k[s][at]), AsStored(world, &world.v[s][at])};
-      world.ops->rotate(world.table.view(), position + t, o.dtype, one.k.data(), o.head_dim,
-                        one.k.data());
+      world.ops->rotate(world.table.view(), position + t, one.k.data(), o.head_dim, one.k.data());
       seen.push_back(std::move(one));
     }
   }
@@ -48,8 +47,8 @@ double WorstError(const AttentionWorld& world, const std::vector<float>& out, st
     const std::vector<Seen> seen = KeysSeenBy(world, row, h / (o.q_heads / o.kv_heads));
     std::vector<float> q(o.head_dim);
     const std::size_t at = row * world.QWidth() + h * o.head_dim;
-    world.ops->rotate(world.table.view(), world.own_position + row, o.dtype, &world.q[at],
-                      o.head_dim, q.data());
+    world.ops->rotate(world.table.view(), world.own_position + row, &world.q[at], o.head_dim,
+                      q.data());
     std::vector<double> scores;
     double most = -INFINITY;
     for (const Seen& one : seen) {

@@ -113,7 +113,7 @@ TEST(RopeTableTest, RefusesWhatItCannotBuild) {
 
 using RotateTest = TierTest;
 
-// One product, one fused step, one rounding: 2^-23 of |(a, b)| in f32, plus half a bf16 ulp.
+// One product and one fused step: 2^-23 of |(a, b)|.
 TEST_P(RotateTest, IsNearDouble) {
   for (const RotaryLayout layout : {RotaryLayout::kAdjacent, RotaryLayout::kHalfSplit}) {
     for (const std::uint32_t rotary : {64u, 32u, 6u}) {
@@ -122,11 +122,8 @@ TEST_P(RotateTest, IsNearDouble) {
       const RopeTable table(options);
       const auto x = RandomFloats(64, 40);
       for (const std::uint32_t position : {0u, 1u, 777u, 2047u}) {
-        std::vector<float> exact(64), rounded(64);
-        ops_->rotate(table.view(), position, KvDtype::kF32, x.data(), 64, exact.data());
-        ops_->rotate(table.view(), position, KvDtype::kBf16, x.data(), 64, rounded.data());
-        for (std::uint32_t d = 0; d < 64; ++d)
-          ASSERT_EQ(BitsOf(rounded[d]), BitsOf(RoundedToBf16(exact[d])));
+        std::vector<float> exact(64);
+        ops_->rotate(table.view(), position, x.data(), 64, exact.data());
         for (std::uint32_t d = rotary; d < 64; ++d) ASSERT_EQ(exact[d], x[d]);
         for (std::uint32_t j = 0; j < rotary / 2; ++j) {
           const std::uint32_t a = layout == RotaryLayout::kAdjacent ? 2 * j : j;
