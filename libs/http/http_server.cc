@@ -29,9 +29,10 @@ using Error = boost::system::error_code;
 
 constexpr std::size_t kHeaderBytesMax = 16 * 1024;
 
-std::string ErrorBody(absl::string_view message) {
-  return absl::StrCat(R"({"error":{"message":")", message,
-                      R"(","type":"invalid_request_error","param":null,"code":null}})", "\n");
+std::string ErrorBody(int status, absl::string_view message) {
+  const char* const type = status < 500 ? "invalid_request_error" : "server_error";
+  return absl::StrCat(R"({"error":{"message":")", message, R"(","type":")", type,
+                      R"(","param":null,"code":)", status, "}}\n");
 }
 
 absl::StatusOr<tcp::endpoint> ParseAddress(const std::string& text) {
@@ -116,13 +117,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
   void Abandoned(std::uint64_t serial) {
     if (is_streaming_) return Close();
-    Send(serial, 500, "application/json", ErrorBody("the request was dropped"));
+    Send(serial, 500, "application/json", ErrorBody(500, "the request was dropped"));
   }
   void RefuseAndClose(int status, absl::string_view message) {
     keep_alive_ = false;
     ++serial_;
     is_answered_ = false;
-    Send(serial_, status, "application/json", ErrorBody(message));
+    Send(serial_, status, "application/json", ErrorBody(status, message));
   }
   void Close() {
     if (std::exchange(is_closed_, true)) return;

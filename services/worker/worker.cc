@@ -93,7 +93,7 @@ struct Worker::Parts {
   explicit Parts(MappedFile file) : file(std::move(file)) {}
 
   absl::Status LoadModel(const WorkerOptions& options);
-  void StartCache(const WorkerOptions& options);
+  absl::Status StartCache(const WorkerOptions& options);
   void StartEngine(const WorkerOptions& options);
   absl::Status StartHttp(const WorkerOptions& options);
   std::string Health();
@@ -140,9 +140,19 @@ absl::Status Worker::Parts::LoadModel(const WorkerOptions& options) {
   return absl::OkStatus();
 }
 
-void Worker::Parts::StartCache(const WorkerOptions& options) {
+absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
   loop.Start("cairn-client");
-  if (!options.has_cache) return;
+  if (!options.has_cache) return absl::OkStatus();
+  TokenSource tokens = DevTokenSource(options.node_run_dir);
+  if (options.security.has_tls()) {
+    CAIRN_ASSIGN_OR_RETURN(tokens,
+                           OpenSessionTokenSource({.node_grpc = options.node_grpc,
+                                                   .security = options.security,
+                                                   .identity = identity,
+                                                   .name_space = options.name_space,
+                                                   .salt = options.salt,
+                                                   .block_tokens = options.device.block_tokens}));
+  }
   Event started;
   loop.Post([&] {  // a client lives on its loop's thread from its first breath
     copier = std::make_unique<ThreadCopier>(loop, ThreadCopier::Options{.threads = 1});
@@ -159,7 +169,7 @@ void Worker::Parts::StartCache(const WorkerOptions& options) {
                       .pool = pool.get()};
     ClientOptions client_options;
     client_options.peer_name = socket;
-    client_options.tokens = DevTokenSource(options.node_run_dir);
+    client_options.tokens = std::move(tokens);
     client_options.producer = absl::StrCat("cairn-worker-", ::getpid());
     client_options.identity = ToWire(identity);
     client_options.name_space = options.name_space;
@@ -175,6 +185,7 @@ void Worker::Parts::StartCache(const WorkerOptions& options) {
   });
   started.Wait();
   cache = std::make_unique<ClientBlockCache>(options.cache, *client, loop);
+  return absl::OkStatus();
 }
 
 void Worker::Parts::StartEngine(const WorkerOptions& options) {
@@ -250,7 +261,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(const WorkerOptions& optio
     return absl::Status(s.code(), absl::StrCat(options.model_file, ": ", s.message()));
   }
   std::unique_ptr<Worker> worker(new Worker(std::move(parts)));
-  worker->parts_->StartCache(options);
+  CAIRN_RETURN_IF_ERROR(worker->parts_->StartCache(options));
   worker->parts_->StartEngine(options);
   CAIRN_RETURN_IF_ERROR(worker->parts_->StartHttp(options));
   LogEvent(LogLevel::kInfo, "worker_started")
