@@ -1,0 +1,102 @@
+"""The demo itself; tools/demo builds what it needs and starts it."""
+import argparse
+import json
+import os
+import shlex
+import signal
+import sys
+import time
+
+import report
+from phases import MAX_TOKENS, Player
+from services import Cluster, DemoFailed
+from texts import FOLDER, prompts
+
+REQUESTS = 24
+NEW_REQUESTS = 8
+
+
+def say(text, to=sys.stdout):
+    print(f"demo: {text}", file=to, flush=True)
+
+
+def end_on(number, frame):
+    signal.signal(number, signal.SIG_IGN)  # once is enough: what follows is the stopping
+    raise SystemExit(128 + number)
+
+
+def print_what_to_try(cluster, bin_dir, asked):
+    request = os.path.join(cluster.folder, "request.json")
+    with open(request, "w", encoding="utf-8") as file:
+        json.dump({"segments": asked, "max_tokens": MAX_TOKENS, "temperature": 0}, file)
+    ctl = shlex.quote(os.path.join(bin_dir, "cairnctl"))
+    at = f"--run-dir {shlex.quote(cluster.node.run_dir)}"
+    pids = " ".join(str(s.pid) for s in cluster.all() if s.is_running())
+    print(f"""
+Left running, in {cluster.folder}. To try (twice: the second time usage.cairn tells what was reused):
+  curl -s http://{cluster.worker_a.address}/v1/completions -d @{shlex.quote(request)}
+  curl -s http://{cluster.worker_b.address}/v1/completions -d @{shlex.quote(request)}
+  curl -s http://{cluster.worker_b.address}/health
+  {ctl} status {at}
+  {ctl} ls --limit 5 {at}
+  {ctl} describe KEY {at}        (a KEY of the list above)
+  {ctl} verify --all --yes {at}
+To end it:
+  kill {pids}; rm -r {shlex.quote(cluster.folder)}""", flush=True)
+
+
+def run(options):
+    begun = time.monotonic()
+    if not os.path.isdir(FOLDER):
+        raise DemoFailed(f"there is no {FOLDER}: the demo's texts are those of a Debian system")
+    asked, new = prompts(REQUESTS, NEW_REQUESTS)
+    cluster = Cluster(options.bin, options.model)
+    player = Player(cluster, asked, new, report.print_phase)
+    is_kept = False
+    try:
+        say(f"{REQUESTS} requests a phase; the node and the workers live in {cluster.folder}")
+        say("a passage is in three requests, about: also a cold cache warms up on the way; speed-up is over the cacheless worker")
+        report.print_head()
+        try:
+            player.play()
+        finally:
+            found = report.faults(player.phases)
+            if options.json:
+                report.write_json(options.json, player.phases, found, time.monotonic() - begun)
+        for fault in found:
+            say(f"failed: {fault}", sys.stderr)
+        if not found:
+            warm, new = (next(p for p in player.phases if p.name == name) for name in ("warm (worker B)", "warm, new prompts"))
+            say(f"good in {time.monotonic() - begun:.0f} s: every answer equals the cacheless one, no request failed, and what another "
+                f"worker computed made the first token come {warm.speed_up:.1f} times as fast; {new.speed_up:.1f} times where only "
+                f"passages were known (aim: {report.SPEED_UP_AIM:.0f})")
+        if options.keep and not found:
+            cluster.node.start()
+            cluster.node.wait_sessions(2)
+            print_what_to_try(cluster, options.bin, asked[0])
+            is_kept = True
+        return 1 if found else 0
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if not is_kept:
+            cluster.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="demo")
+    parser.add_argument("--bin", required=True, help="where the programs are")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--json")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    options.bin, options.model = os.path.abspath(options.bin), os.path.abspath(options.model)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_on)
+    try:
+        return run(options)
+    except DemoFailed as failure:
+        say(f"failed: {failure}", sys.stderr)
+        return 1
+
+
+sys.exit(main())

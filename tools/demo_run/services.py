@@ -1,0 +1,153 @@
+"""Starts, kills and stops the programs of the demo, each with a log file in the demo's own folder."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from completions import get_json
+
+START_SECONDS = 60
+STOP_SECONDS = 15
+
+
+class DemoFailed(Exception):
+    """Says why; the demo ends with it."""
+
+
+def wait_until(is_so, what, seconds=START_SECONDS):
+    """Polls; DemoFailed if `what` has not come to be in time."""
+    until = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > until:
+            raise DemoFailed(f"{what} did not happen within {seconds} s")
+        time.sleep(0.05)
+
+
+class Service:
+    """One program. `started` is the pattern of the line that tells that it serves, with its address as the group."""
+
+    def __init__(self, name, program, config, folder, started):
+        self.name, self.program, self._started = name, program, re.compile(started)
+        self._config = os.path.join(folder, f"{name}.yaml")
+        self._log = os.path.join(folder, f"{name}.log")
+        with open(self._config, "w", encoding="utf-8") as file:
+            json.dump(config, file, indent=2)  # JSON is YAML
+        self._process = None
+        self.address = None
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def is_running(self):
+        return self._process is not None and self._process.poll() is None
+
+    def log_tail(self, lines=12):
+        with open(self._log, encoding="utf-8", errors="replace") as file:
+            return "".join(file.readlines()[-lines:])
+
+    def why_dead(self):
+        return f"{self.name} has ended with code {self._process.returncode}; the end of its log:\n{self.log_tail()}"
+
+    def start(self):
+        with open(self._log, "w", encoding="utf-8") as log:
+            # A session of its own: Ctrl-C on the terminal is for the demo alone, which then stops all in order.
+            self._process = subprocess.Popen([self.program, "--config", self._config], stdin=subprocess.DEVNULL,
+                                             stdout=log, stderr=log, start_new_session=True)
+        wait_until(self._has_started, f"the start of {self.name}")
+        return self
+
+    def _has_started(self):
+        if not self.is_running():
+            raise DemoFailed(self.why_dead())
+        with open(self._log, encoding="utf-8", errors="replace") as file:
+            found = self._started.search(file.read())
+        if found:
+            self.address = found.group(1)
+        return found is not None
+
+    def kill(self):
+        """kill -9, and waits for its end."""
+        if self.is_running():
+            self._process.kill()
+        if self._process is not None:
+            self._process.wait()
+
+    def stop(self):
+        if not self.is_running():
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+class Node(Service):
+    def __init__(self, folder, bin_dir):
+        self.run_dir = os.path.join(folder, "node")
+        self._ctl = os.path.join(bin_dir, "cairnctl")
+        super().__init__("node", os.path.join(bin_dir, "cairn-node"),
+                         {"run_dir": self.run_dir, "security": {"dev_mode_without_tls": True},
+                          "arena": {"bytes": "512MiB", "segment_bytes": "128MiB"}}, folder, r" node_started .*?grpc=(\S+)")
+
+    def status(self):
+        ran = subprocess.run([self._ctl, "status", "--run-dir", self.run_dir, "--output=json"], capture_output=True,
+                             text=True, timeout=60, check=False)
+        if ran.returncode != 0:
+            raise DemoFailed(f"cairnctl status: {ran.stderr.strip()}")
+        return json.loads(ran.stdout)
+
+    def wait_sessions(self, count):
+        wait_until(lambda: self.status()["counters"]["sessions"] >= count, f"the connection of {count} workers to the node")
+
+
+class Worker(Service):
+    def __init__(self, name, folder, bin_dir, model, node=None):
+        config = {"model": {"file": model}, "engine": {"pool_bytes": "512MiB"}}
+        if node is not None:
+            config["cache"] = {"node_run_dir": node.run_dir, "single_tenant": True, "security": {"dev_mode_without_tls": True}}
+        super().__init__(name, os.path.join(bin_dir, "cairn-worker"), config, folder, r" worker_started .*?http=(\S+)")
+
+    def health(self):
+        return get_json(self.address, "/health")
+
+    def wait_offers(self):
+        """Until nothing runs and the node has answered for every block that it was offered."""
+        def is_quiet():
+            h = self.health()
+            return h["running"] == h["waiting"] == 0 and h["pool_blocks_available"] == h["pool_blocks"]
+        wait_until(is_quiet, f"the storing of what {self.name} computed")
+
+
+class Cluster:
+    """A node, two workers beside it and one without a cache, in a folder of their own."""
+
+    def __init__(self, bin_dir, model):
+        if not os.path.exists(model):
+            raise DemoFailed(f"there is no model at {model}; tools/setup fetches it")
+        base = os.environ.get("TMPDIR", "/tmp")
+        # Below /tmp if TMPDIR is deep: the path of a socket has at most 107 bytes.
+        self.folder = tempfile.mkdtemp(prefix="cairn-demo-", dir=base if len(base) < 60 else "/tmp")
+        self.node = Node(self.folder, bin_dir)
+        self.worker_a = Worker("worker-a", self.folder, bin_dir, model, self.node)
+        self.worker_b = Worker("worker-b", self.folder, bin_dir, model, self.node)
+        self.cacheless = Worker("worker-cacheless", self.folder, bin_dir, model)
+
+    def all(self):
+        return [self.cacheless, self.worker_a, self.worker_b, self.node]
+
+    def require_running(self, *services):
+        for service in services:
+            if not service.is_running():
+                raise DemoFailed(service.why_dead())
+
+    def stop(self, keeps_folder=False):
+        for service in self.all():
+            service.stop()
+        if not keeps_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
