@@ -140,12 +140,13 @@ absl::Status AcquireCalls::OnAcquired(absl::string_view body) {
     context_.Complain("cache_call_failed", "acquire", "the node is at a limit, or stopping");
     for (KeyAnswer& key : call.answer.keys) key.result = KeyResult::kRefused;
   }
-  CAIRN_RETURN_IF_ERROR(TakeHits(acquired.request, call, acquired));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<wire::Descriptor> hits,
+                         TakeHits(acquired.request, call, acquired));
   call.is_answered = true;  // and not before: a call whose answer is refused is lost as a whole
   if (call.is_pull) {
-    pulls_.Expect(acquired.request, acquired.pin, acquired.hits);
+    pulls_.Expect(acquired.request, acquired.pin, hits);
   } else {
-    VerifyHits(acquired.request, acquired);
+    VerifyHits(acquired.request, hits);
   }
   return absl::OkStatus();
 }
@@ -168,9 +169,18 @@ absl::Status AcquireCalls::CheckAnswer(const Call& call, const wire::Acquired& a
   return absl::OkStatus();
 }
 
-absl::Status AcquireCalls::TakeHits(RequestId id, Call& call, const wire::Acquired& acquired) {
+// A KV block of another size than the identity's cannot be read as one, whoever stored it.
+bool AcquireCalls::IsOfItsSize(const Call& call, const wire::Descriptor& hit) const {
+  const bool is_kv = call.kinds.empty() || call.kinds[hit.index] == EntryKind::kKvBlock;
+  const std::uint64_t block_bytes = context_.options.block_bytes;
+  return !is_kv || block_bytes == 0 || hit.bytes == block_bytes;
+}
+
+absl::StatusOr<std::vector<wire::Descriptor>> AcquireCalls::TakeHits(
+    RequestId id, Call& call, const wire::Acquired& acquired) {
   const std::shared_ptr<ArenaMapping>& mapping = context_.session->mapping();
   const bool in_place = mapping != nullptr && !call.is_pull;
+  std::vector<wire::Descriptor> hits;
   for (const wire::Descriptor& hit : acquired.hits) {
     HitBlock block{.checksum = hit.checksum, .depth = hit.depth};
     if (in_place) {
@@ -185,29 +195,27 @@ absl::Status AcquireCalls::TakeHits(RequestId id, Call& call, const wire::Acquir
       block = *located;
     }
     KeyAnswer& key = call.answer.keys[hit.index];
+    if (!IsOfItsSize(call, hit)) {
+      CAIRN_COVERED("client_hit_of_other_size");
+      key.result = KeyResult::kCorrupt;
+      continue;
+    }
+    hits.push_back(hit);
     key.result = KeyResult::kDeadline;  // unless it is verified or pulled before
     key.block = block;
     key.entry_bytes = hit.bytes;
     call.hits.push_back(hit.index);
   }
   call.pin = acquired.pin;
-  call.open = acquired.hits.size();
+  call.open = hits.size();
   if (in_place && call.open > 0) call.answer.mapping = mapping;
-  return absl::OkStatus();
+  return hits;
 }
 
-void AcquireCalls::VerifyHits(RequestId id, const wire::Acquired& acquired) {
+void AcquireCalls::VerifyHits(RequestId id, const std::vector<wire::Descriptor>& hits) {
   Call& call = calls_.at(id);
-  for (const wire::Descriptor& hit : acquired.hits) {
+  for (const wire::Descriptor& hit : hits) {
     KeyAnswer& key = call.answer.keys[hit.index];
-    const bool is_kv = call.kinds.empty() || call.kinds[hit.index] == EntryKind::kKvBlock;
-    const std::uint64_t block_bytes = context_.options.block_bytes;
-    if (is_kv && block_bytes != 0 && hit.bytes != block_bytes) {
-      CAIRN_COVERED("client_hit_of_other_size");
-      key.result = KeyResult::kCorrupt;
-      --call.open;
-      continue;
-    }
     if (!key.block.in_place) {  // to be pulled by the caller, who verifies what lands
       key.result = KeyResult::kHit;
       --call.open;
@@ -215,7 +223,7 @@ void AcquireCalls::VerifyHits(RequestId id, const wire::Acquired& acquired) {
     }
     const std::optional<BlockVerifier::Verdict> known = verifier_.Verify(
         call.answer.mapping, hit.place, key.block,
-        [this, id, session = context_.session->serial(), pin = acquired.pin, index = hit.index](
+        [this, id, session = context_.session->serial(), pin = call.pin, index = hit.index](
             BlockVerifier::Verdict verdict, bool is_first) {
           if (verdict == BlockVerifier::Verdict::kCorrupt && is_first) Suspect(session, pin, index);
           OnVerified(id, index, verdict);

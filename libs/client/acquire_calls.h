@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "libs/client/block_verifier.h"
 #include "libs/client/call_context.h"
 #include "libs/client/calls.h"
@@ -62,8 +63,11 @@ class AcquireCalls {
   absl::Status SendAcquire(RequestId id, const AcquireRequest& request, std::size_t asked);
   void AwaitPulls(RequestId id, std::vector<PullTarget> targets);
   absl::Status CheckAnswer(const Call& call, const wire::Acquired& acquired) const;
-  absl::Status TakeHits(RequestId id, Call& call, const wire::Acquired& acquired);
-  void VerifyHits(RequestId id, const wire::Acquired& acquired);
+  bool IsOfItsSize(const Call& call, const wire::Descriptor& hit) const;
+  // Notes the hits that can be verified or pulled, and returns them.
+  absl::StatusOr<std::vector<wire::Descriptor>> TakeHits(RequestId id, Call& call,
+                                                         const wire::Acquired& acquired);
+  void VerifyHits(RequestId id, const std::vector<wire::Descriptor>& hits);
   void OnVerified(RequestId id, std::uint32_t index, BlockVerifier::Verdict verdict);
   void OnPulled(RequestId id, std::vector<KeyResult> results);
   // The call is over before everything is there: what is open gets `missing`.

@@ -18,13 +18,12 @@ Cut PlainCut(const CutRequest& request, absl::Span<const wire::Descriptor> hits)
   return cut;
 }
 
-// How many of the prompt's blocks are hits without a hole from the first one on. KV keys come before
-// state keys, in prompt order, so block i is key i.
+// How many of the prompt's blocks are hits without a hole from the first one on. KV keys come
+// before state keys, in prompt order, so block i is key i.
 std::uint64_t UnbrokenBlocks(absl::Span<const EntryKind> kinds,
                              absl::Span<const wire::Descriptor> hits) {
   std::uint64_t count = 0;
-  while (count < hits.size() && hits[count].index == count &&
-         kinds[count] == EntryKind::kKvBlock) {
+  while (count < hits.size() && hits[count].index == count && kinds[count] == EntryKind::kKvBlock) {
     ++count;
   }
   return count;

@@ -21,7 +21,7 @@ struct CutRequest {
 struct Cut {
   std::vector<std::uint32_t> kept;  // positions in `hits`, ascending; the others are to be released
   std::uint64_t resume_depth = 0;
-  std::uint32_t capped = 0;         // hits given up because of `budget`
+  std::uint32_t capped = 0;  // hits given up because of `budget`
 };
 
 // Chooses, among what all shards have pinned for one ACQUIRE, what is answered as hits. `hits` is

@@ -1,16 +1,13 @@
 #include "libs/node/admin.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "libs/base/check.h"
 #include "libs/base/limits.h"
-#include "libs/base/log.h"
-#include "libs/base/mark.h"
 #include "libs/base/status_macros.h"
+#include "libs/node/admin_calls.h"
 
 namespace cairn {
 
@@ -18,27 +15,6 @@ NodeAdmin::NodeAdmin(const Needs& needs) : needs_(needs), started_(needs.loop.No
 NodeAdmin::~NodeAdmin() = default;
 
 // ---- calls ----
-
-template <class T, class F>
-void NodeAdmin::Begin(AdminDone<T> done, F call) {
-  needs_.loop.Post([this, done = std::move(done), call = std::move(call)]() mutable {
-    if (is_stopping_) {
-      done(absl::UnavailableError("the node is stopping"));
-      return;
-    }
-    if (under_way_ >= needs_.options.ceilings.admin_calls) {
-      CAIRN_COVERED("node_admin_calls_full");
-      done(absl::ResourceExhaustedError(
-          absl::StrCat(under_way_, " admin calls are under way")));
-      return;
-    }
-    ++under_way_;
-    call(AdminDone<T>([this, done = std::move(done)](absl::StatusOr<T> result) mutable {
-      done(std::move(result));
-      End();
-    }));
-  });
-}
 
 void NodeAdmin::End() {
   if (--under_way_ == 0 && on_stopped_ != nullptr) std::exchange(on_stopped_, nullptr)();
@@ -53,30 +29,6 @@ void NodeAdmin::Stop(absl::AnyInvocable<void()> done) {
     done();
   } else {
     on_stopped_ = std::move(done);
-  }
-}
-
-template <class Answer, class Ask, class Done>
-void NodeAdmin::AskShards(Ask ask, Done done) {
-  struct Collected {
-    std::vector<Answer> answers;
-    std::size_t left = 0;
-    Done done;
-  };
-  const auto& shards = needs_.front.shards();
-  auto collected = std::make_shared<Collected>(
-      Collected{std::vector<Answer>(shards.size()), shards.size(), std::move(done)});
-  for (ShardIndex i = 0; i < shards.size(); ++i) {
-    absl::AnyInvocable<void(Answer)> reply = [this, collected, i](Answer answer) {
-      needs_.loop.Post([collected, i, answer = std::move(answer)]() mutable {
-        collected->answers[i] = std::move(answer);
-        if (--collected->left == 0) collected->done(std::move(collected->answers));
-      });
-    };
-    Shard& shard = *shards[i];
-    shard.loop().Post([&shard, i, ask, reply = std::move(reply)]() mutable {
-      ask(i, shard, std::move(reply));
-    });
   }
 }
 
@@ -106,7 +58,8 @@ absl::StatusOr<std::vector<EntrySelection>> NodeAdmin::Select(const EntryChoice&
   CAIRN_ASSIGN_OR_RETURN(const std::optional<RootId> root, Resolve(what.root));
   EntrySelection common{.is_all = what.is_all, .root = root};
   if (!what.is_all) {
-    common.key_roots = root.has_value() ? std::vector<RootId>{*root} : needs_.front.identities().Ids();
+    common.key_roots =
+        root.has_value() ? std::vector<RootId>{*root} : needs_.front.identities().Ids();
   }
   const auto count = static_cast<std::uint32_t>(needs_.front.shards().size());
   std::vector<EntrySelection> out(count, common);
@@ -187,8 +140,9 @@ void NodeAdmin::List(RootChoice root, std::string cursor, std::size_t limit,
     std::uint32_t shard = 0;
     std::uint32_t at = 0;
     const std::vector<std::string> parts = absl::StrSplit(cursor, '.');
-    const bool is_cursor = cursor.empty() || (parts.size() == 2 && absl::SimpleAtoi(parts[0], &shard) &&
-                                              absl::SimpleAtoi(parts[1], &at));
+    const bool is_cursor =
+        cursor.empty() || (parts.size() == 2 && absl::SimpleAtoi(parts[0], &shard) &&
+                           absl::SimpleAtoi(parts[1], &at));
     if (!is_cursor || shard >= needs_.front.shards().size()) {
       end(absl::InvalidArgumentError("cursor: not one that List gave"));
       return;
@@ -333,97 +287,6 @@ void NodeAdmin::Evict(EntryChoice what, AdminDone<EvictReport> done) {
         },
         [end = std::move(end)](std::vector<Part> parts) mutable { end(SumOf(parts)); });
   });
-}
-
-// ---- OpenSession ----
-
-void NodeAdmin::OpenSession(RootClaim claim, absl::Duration ttl, AdminDone<SessionToken> done) {
-  Begin<SessionToken>(std::move(done),
-                      [this, claim = std::move(claim), ttl](AdminDone<SessionToken> end) {
-                        const absl::StatusOr<Root> root = RootOf(claim);
-                        if (!root.ok()) {
-                          end(root.status());
-                          return;
-                        }
-                        end(needs_.front.tokens().Issue(*root, ttl, needs_.loop.Now()));
-                      });
-}
-
-// ---- Explain ----
-
-void NodeAdmin::Explain(RootChoice root, std::vector<Key> keys, AdminDone<Explanation> done) {
-  Begin<Explanation>(std::move(done), [this, root = std::move(root), keys = std::move(keys)](
-                                          AdminDone<Explanation> end) mutable {
-    if (!root.root.has_value() && !root.claim.has_value()) {
-      end(absl::InvalidArgumentError("name a root or an identity"));
-    } else if (keys.size() > limits::kKeysPerMessageMax) {
-      end(absl::InvalidArgumentError(absl::StrCat("keys: at most ", limits::kKeysPerMessageMax)));
-    } else {
-      ExplainAs(root, std::move(keys), std::move(end));
-    }
-  });
-}
-
-void NodeAdmin::ExplainAs(const RootChoice& choice, std::vector<Key> keys,
-                          AdminDone<Explanation> done) {
-  const IdentityTable& identities = needs_.front.identities();
-  const absl::StatusOr<std::optional<RootId>> id = Resolve(choice);
-  if (!id.ok() && !absl::IsNotFound(id.status())) {
-    done(id.status());
-    return;
-  }
-  Explanation out{.is_root_known = id.ok()};
-  std::vector<IdentityTable::Difference> alike;
-  if (id.ok()) {
-    alike = identities.MostAlike(**id, limits::kNearRootsShownMax);
-  } else if (choice.claim.has_value()) {
-    alike = identities.MostAlike(ClaimFields(*choice.claim).fields(), limits::kNearRootsShownMax);
-  }
-  std::vector<RootId> others;
-  for (IdentityTable::Difference& difference : alike) {
-    others.push_back(difference.other);
-    out.others.push_back({.id = difference.other,
-                          .root = identities.Find(difference.other)->root,
-                          .differs_in = std::move(difference.fields)});
-  }
-  // RootId 0 is never given to a root, so nothing is found under it.
-  const RootId own = id.ok() ? **id : RootId();
-  AskShards<ShardExplanation>(
-      [keys, own, others, count = needs_.options.shards](
-          ShardIndex i, Shard& shard, absl::AnyInvocable<void(ShardExplanation)> reply) {
-        ShardExplanation part;
-        for (const Key& key : keys) {
-          if (ShardOf(key, count) != i) continue;
-          part.keys.push_back(shard.admin().Explain({own, key}, others));
-        }
-        std::vector<RootId> roots = others;
-        roots.push_back(own);
-        part.counts = shard.admin().CountsOf(roots);
-        reply(std::move(part));
-      },
-      [this, keys, others, out = std::move(out),
-       done = std::move(done)](std::vector<ShardExplanation> parts) mutable {
-        std::vector<std::size_t> next(parts.size(), 0);
-        for (const Key& key : keys) {
-          const ShardIndex i = ShardOf(key, needs_.options.shards);
-          KeyExplanation& explained = parts[i].keys[next[i]++];
-          if (explained.entry.has_value()) explained.entry->shard = i;
-          for (std::size_t o = 0; o < others.size(); ++o) {
-            const auto& under = explained.present_under;
-            if (std::find(under.begin(), under.end(), others[o]) != under.end()) {
-              ++out.others[o].keys_present;
-            }
-          }
-          out.keys.push_back(std::move(explained));
-        }
-        for (const ShardExplanation& part : parts) {
-          for (std::size_t o = 0; o < others.size(); ++o) {
-            out.others[o].entries += part.counts[o].entries;
-          }
-          out.root_entries += part.counts.back().entries;
-        }
-        done(std::move(out));
-      });
 }
 
 }  // namespace cairn

@@ -34,7 +34,7 @@ struct NodeStatus {
   std::uint32_t shards = 0;
   bool is_dev_mode = false;
   absl::Duration pin_age_max;
-  std::string remote_address;    // empty: no peers from other hosts
+  std::string remote_address;  // empty: no peers from other hosts
   NodeStats stats;
   std::vector<Front::SessionReport> sessions;
   struct RootReport {
@@ -71,7 +71,8 @@ struct EntryChoice {
 };
 
 struct Explanation {
-  bool is_root_known = false;  // some session has opened it since the node started, and it is remembered
+  bool is_root_known =
+      false;  // some session has opened it since the node started, and it is remembered
   std::uint64_t root_entries = 0;
   std::vector<KeyExplanation> keys;  // as asked
   // Other identities that could have been meant, most alike first: "identity differs in: rope".
@@ -91,8 +92,8 @@ using AdminDone = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 // NodeAdmin is what administrators may ask of a node; the gRPC service is a thin layer above it.
 //
 // Threads: call from any thread. `done` is called exactly once, later, on one of the node's loops:
-//          finish the RPC's reactor from there, do not block there. While the node exists, also when
-//          it stops; calls that come after Node::Stop began get UNAVAILABLE.
+//          finish the RPC's reactor from there, do not block there. While the node exists, also
+//          when it stops; calls that come after Node::Stop began get UNAVAILABLE.
 // Errors:  INVALID_ARGUMENT names the field; NOT_FOUND for a key or root that is not there;
 //          RESOURCE_EXHAUSTED beyond limits::kAdminJobsMax calls at a time; FAILED_PRECONDITION for
 //          OpenSession in dev mode.
@@ -151,6 +152,8 @@ class NodeAdmin {
   NodeStatus StatusWith(const std::vector<RootId>& roots,
                         const std::vector<ShardStatus>& shards) const;
   void ExplainAs(const RootChoice& choice, std::vector<Key> keys, AdminDone<Explanation> done);
+  void Merge(const std::vector<Key>& keys, const std::vector<RootId>& others,
+             std::vector<ShardExplanation> parts, Explanation& out) const;
   void ListOn(ShardIndex shard, std::uint32_t cursor, std::size_t limit, std::optional<RootId> root,
               EntryList so_far, AdminDone<EntryList> done);
 

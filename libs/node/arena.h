@@ -20,7 +20,8 @@ namespace cairn {
 //
 // Invariants:
 //   1. Segments are zeroed, populated and sealed before a grant of one leaves this process.
-//   2. Segments come and go with the arena: a place names the same bytes for the arena's whole life,
+//   2. Segments come and go with the arena: a place names the same bytes for the arena's whole
+//   life,
 //      and `boot` names the arena.
 // Ownership: owns the memory. Slots are the pool's business (libs/block).
 // Threads:   const calls from any thread.
@@ -31,7 +32,8 @@ class Arena {
     std::uint64_t segment_bytes = 0;  // Required.
   };
   // RESOURCE_EXHAUSTED as MemorySource::Create says it.
-  static absl::StatusOr<std::unique_ptr<Arena>> Create(const Options& options, MemorySource& memory);
+  static absl::StatusOr<std::unique_ptr<Arena>> Create(const Options& options,
+                                                       MemorySource& memory);
 
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -43,7 +45,9 @@ class Arena {
   std::uint64_t words_bytes() const;
   std::uint64_t page_bytes() const;  // the smallest that backs any segment
 
-  absl::Span<std::byte> bytes(SegmentId segment) const { return segments_[segment.value()]->bytes(); }
+  absl::Span<std::byte> bytes(SegmentId segment) const {
+    return segments_[segment.value()]->bytes();
+  }
   SlotWords words(SegmentId segment) const { return SlotWords::Over(bytes(segment)); }
   absl::StatusOr<MemoryGrant> Grant(SegmentId segment) const;
 

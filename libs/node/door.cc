@@ -15,13 +15,19 @@ namespace cairn {
 
 wire::WelcomeResult WelcomeResultOf(HelloRefusal why) {
   switch (why) {
-    case HelloRefusal::kBadVersion: return wire::WelcomeResult::kBadVersion;
+    case HelloRefusal::kBadVersion:
+      return wire::WelcomeResult::kBadVersion;
     case HelloRefusal::kBadIdentity:
     case HelloRefusal::kBadPool:
-    case HelloRefusal::kMalformed: return wire::WelcomeResult::kBadIdentity;
-    case HelloRefusal::kFull: return wire::WelcomeResult::kFull;
-    case HelloRefusal::kStopping: return wire::WelcomeResult::kStopping;
-    default: return wire::WelcomeResult::kBadToken;
+    case HelloRefusal::kMalformed:
+      return wire::WelcomeResult::kBadIdentity;
+    case HelloRefusal::kTransport:  // none could be made: try again later
+    case HelloRefusal::kFull:
+      return wire::WelcomeResult::kFull;
+    case HelloRefusal::kStopping:
+      return wire::WelcomeResult::kStopping;
+    default:
+      return wire::WelcomeResult::kBadToken;
   }
 }
 
@@ -193,8 +199,8 @@ void Door::OnHello(CallerId id, Caller& caller, absl::string_view body) {
   caller.hello_body = std::string(body);
   caller.node_nonce = RandomBytes(wire::kNonceBytes);
   caller.stage = Stage::kAwaitRemoteProof;
-  const absl::Status sent = needs_.lanes.Send(
-      caller.peer, wire::Type::kChallenge, wire::Encode(wire::Challenge{caller.node_nonce}));
+  const absl::Status sent = needs_.lanes.Send(caller.peer, wire::Type::kChallenge,
+                                              wire::Encode(wire::Challenge{caller.node_nonce}));
   if (!sent.ok()) Drop(id);
 }
 
@@ -204,8 +210,8 @@ void Door::OnRemoteProof(CallerId id, Caller& caller, absl::string_view body) {
   CAIRN_CHECK(hello.ok()) << hello.status().ToString();
   const std::string* secret = needs_.tokens.SecretOf(caller.token_id, needs_.loop.Now());
   if (!proof.ok() || secret == nullptr ||
-      !EqualConstantTime(proof->mac, wire::ProofMac(*secret, caller.node_nonce,
-                                                    hello->client_nonce, caller.hello_body))) {
+      !EqualConstantTime(proof->mac, wire::ProofMac(*secret, caller.node_nonce, hello->client_nonce,
+                                                    caller.hello_body))) {
     RefuseHello(id, HelloRefusal::kBadToken, wire::WelcomeResult::kBadToken, "wrong proof");
     return;
   }
@@ -258,8 +264,8 @@ void Door::Admit(CallerId id, Caller& caller, const wire::Hello& hello) {
   if (!sent.ok()) needs_.lanes.Close(peer);  // OnClosed then ends the session
 }
 
-// The peer gets the reason. It still counts as pending, until it closes, sends anything more, or its
-// deadline comes, so that refused peers cannot pile up.
+// The peer gets the reason. It still counts as pending, until it closes, sends anything more, or
+// its deadline comes, so that refused peers cannot pile up.
 void Door::RefuseHello(CallerId id, HelloRefusal why, wire::WelcomeResult result,
                        absl::string_view text) {
   CountRefusal(why, text);

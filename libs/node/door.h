@@ -114,8 +114,8 @@ class Door {
   absl::Status CheckProof(const Caller& caller, const wire::LocalProof& proof, HelloRefusal& why);
   absl::Status TakePool(Caller& caller, const wire::LocalProof& proof,
                         LocalChannel::Message& message);
-  absl::Status SendWelcome(Caller& caller, const wire::LocalProof& proof,
-                           absl::string_view secret, absl::string_view address);
+  absl::Status SendWelcome(Caller& caller, const wire::LocalProof& proof, absl::string_view secret,
+                           absl::string_view address);
   void RefuseLocal(CallerId id, HelloRefusal why, absl::string_view text);
 
   void OnHello(CallerId id, Caller& caller, absl::string_view body);

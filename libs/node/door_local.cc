@@ -40,7 +40,8 @@ void Door::OnChannel(std::unique_ptr<LocalChannel> channel) {
     const HelloRefusal why = stopping_ ? HelloRefusal::kStopping : HelloRefusal::kFull;
     CountRefusal(why, "local channel");
     // A courtesy; whether it arrives before the channel closes makes no difference to anyone.
-    channel->Send({wire::Encode(wire::LocalRefused{WelcomeResultOf(why), HelloRefusalName(why)}), {}})
+    channel
+        ->Send({wire::Encode(wire::LocalRefused{WelcomeResultOf(why), HelloRefusalName(why)}), {}})
         .IgnoreError();
     return;
   }
@@ -99,8 +100,8 @@ void Door::OnChannelMessage(CallerId id, LocalChannel::Message message) {
   }
   caller.token_id = proof->token_id;
   const std::string secret = *needs_.tokens.SecretOf(proof->token_id, needs_.loop.Now());
-  const LaneKind lane = proof->profile == wire::LocalProfile::kSameUser ? LaneKind::kSameUser
-                                                                         : LaneKind::kOtherUser;
+  const LaneKind lane =
+      proof->profile == wire::LocalProfile::kSameUser ? LaneKind::kSameUser : LaneKind::kOtherUser;
   absl::StatusOr<Transport*> transport = needs_.lanes.Open(lane);
   absl::StatusOr<EndpointId> endpoint =
       transport.ok() ? (*transport)->Connect(proof->transport_address) : transport.status();
@@ -130,8 +131,8 @@ absl::Status Door::CheckProof(const Caller& caller, const wire::LocalProof& proo
   const bool is_same_user = caller.channel->peer().uid == needs_.options.own_uid;
   if (!is_same_user && !needs_.options.serves_other_users) {
     why = HelloRefusal::kOtherUser;
-    return absl::PermissionDeniedError(absl::StrCat(
-        "this node serves uid ", needs_.options.own_uid, " only, not ", caller.channel->peer().uid));
+    return absl::PermissionDeniedError(absl::StrCat("this node serves uid ", needs_.options.own_uid,
+                                                    " only, not ", caller.channel->peer().uid));
   }
   if (is_same_user != (proof.profile == wire::LocalProfile::kSameUser)) {
     why = HelloRefusal::kOtherUser;
@@ -144,7 +145,8 @@ absl::Status Door::TakePool(Caller& caller, const wire::LocalProof& proof,
                             LocalChannel::Message& message) {
   const std::size_t expected = proof.pool_bytes > 0 ? 1 : 0;
   if (message.grants.size() != expected) {
-    return absl::InvalidArgumentError(absl::StrCat(message.grants.size(), " grants, not ", expected));
+    return absl::InvalidArgumentError(
+        absl::StrCat(message.grants.size(), " grants, not ", expected));
   }
   if (expected == 0) return absl::OkStatus();
   if (proof.pool_bytes > needs_.options.pool_bytes_max) {

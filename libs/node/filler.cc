@@ -28,8 +28,8 @@ void Filler::Offer(OfferPart part) {
   for (OfferItem& item : part.items) {
     ++stats_.offers;
     const Offerer offerer{part.session, part.request, item.index};
-    const auto [it, is_new] = open_.emplace(
-        offerer, Open{std::move(item), part.root, part.producer, part.deadline});
+    const auto [it, is_new] =
+        open_.emplace(offerer, Open{std::move(item), part.root, part.producer, part.deadline});
     CAIRN_CHECK(is_new) << "one entry offered twice under one request";
     OfferVerdict verdict = Decide(offerer, it->second);
     if (verdict.verdict == wire::Verdict::kStored) ++stats_.offers_known;
@@ -43,21 +43,26 @@ OfferVerdict Filler::Decide(const Offerer& offerer, const Open& open) {
   const OfferItem& item = open.item;
   const IndexKey key{open.root, item.key};
   switch (needs_.tier.index().Compare(key, item.kind, item.bytes, item.checksum)) {
-    case Stored::kSame: return {.index = item.index, .verdict = wire::Verdict::kStored};
-    case Stored::kConflict: return Contest(offerer, *needs_.tier.index().Find(key));
-    case Stored::kAbsent: break;
+    case Stored::kSame:
+      return {.index = item.index, .verdict = wire::Verdict::kStored};
+    case Stored::kConflict:
+      return Contest(offerer, *needs_.tier.index().Find(key));
+    case Stored::kAbsent:
+      break;
   }
   return Admit(offerer, open);
 }
 
 OfferVerdict Filler::Admit(const Offerer& offerer, const Open& open) {
-  const FillTable::Admission admission = fills_.Offer(IndexKey{open.root, open.item.key}, offerer,
-                                                      open.deadline, needs_.loop.Now());
+  const FillTable::Admission admission =
+      fills_.Offer(IndexKey{open.root, open.item.key}, offerer, open.deadline, needs_.loop.Now());
   switch (admission.answer) {
-    case FillTable::Answer::kFill: return Start(admission.fill, offerer);
+    case FillTable::Answer::kFill:
+      return Start(admission.fill, offerer);
     case FillTable::Answer::kPending:
       return {.index = open.item.index, .verdict = wire::Verdict::kPending};
-    case FillTable::Answer::kRefused: break;
+    case FillTable::Answer::kRefused:
+      break;
   }
   ++stats_.offers_limited;
   return Refused(open.item, wire::Refusal::kLimit);
@@ -136,7 +141,9 @@ OfferVerdict Filler::Start(FillId fill, const Offerer& offerer) {
 
   const absl::Span<std::byte> target = needs_.tier.BytesOf(slot->place(), item.bytes);
   Moving& moving =
-      moving_.emplace(fill, Moving{.offerer = offerer, .slot = *std::move(slot), .loan = *std::move(loan)})
+      moving_
+          .emplace(fill,
+                   Moving{.offerer = offerer, .slot = *std::move(slot), .loan = *std::move(loan)})
           .first->second;
   if (options_.faults.publish_before_verify) {
     moving.is_published = Publish(moving, open, item.checksum).ok();

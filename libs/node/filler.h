@@ -39,10 +39,12 @@ class FillerReplies {
 // moved into slots, checks them there and publishes.
 //
 // Invariants:
-//   1. Every item offered gets one verdict at once; a wanted or pending one gets one last word later
+//   1. Every item offered gets one verdict at once; a wanted or pending one gets one last word
+//   later
 //      (a result, `stored` or a refusal), unless its session ends first.
 //   2. Nothing is published whose fill has ended: by its deadline, its session, or a failure.
-//   3. A slot stays on loan until the copy completes, or the front gives the landing back: a deadline
+//   3. A slot stays on loan until the copy completes, or the front gives the landing back: a
+//   deadline
 //      or a session's end ends the call, never the loan.
 //   4. A session's pool is not read after OnSessionIdle.
 // Threads: one owner shard.
@@ -138,7 +140,7 @@ class Filler {
   std::map<FillId, Moving> moving_;
   std::map<SessionId, std::size_t> pool_reads_;  // absent: none
   std::set<SessionId> ending_;                   // OnSessionIdle is owed
-  std::deque<FillTable::Turn> turns_;        // to be asked, in order
+  std::deque<FillTable::Turn> turns_;            // to be asked, in order
   bool is_asking_ = false;
   Stats stats_;
 };

@@ -33,8 +33,8 @@ Front::Front(const Needs& needs)
       lanes_(*lanes_holder_),
       read_({needs.options, needs.ports.loop, lanes_, stats_, shards_}),
       write_({needs.options, needs.ports.loop, lanes_, stats_, shards_}),
-      door_({needs.options, boot_, needs.arena, needs.ports.memory, needs.ports.loop, lanes_, tokens_,
-             stats_, *this}) {
+      door_({needs.options, boot_, needs.arena, needs.ports.memory, needs.ports.loop, lanes_,
+             tokens_, stats_, *this}) {
   const auto count = static_cast<std::uint32_t>(needs.ports.shards.size());
   for (ShardIndex i = 0; i < count; ++i) {
     const ShardPorts& on = needs.ports.shards[i];
@@ -116,13 +116,14 @@ absl::Status Front::Dispatch(NodeSession& session, wire::Type type, absl::string
       CAIRN_ASSIGN_OR_RETURN(wire::Offer message, wire::DecodeOffer(body));
       return write_.OnOffer(session, std::move(message));
     }
-    default: break;
+    default:
+      break;
   }
   return absl::InvalidArgumentError("a message that a client does not send, or a second HELLO");
 }
 
-std::optional<Landing> Front::OnBulk(Peer peer, MessageType type, absl::Span<const std::byte> header,
-                                     std::uint64_t bytes) {
+std::optional<Landing> Front::OnBulk(Peer peer, MessageType type,
+                                     absl::Span<const std::byte> header, std::uint64_t bytes) {
   NodeSession* const session = Find(peer);
   if (session == nullptr) {
     ++stats_.landings_refused;
@@ -161,8 +162,7 @@ bool Front::HasRoom() const { return live_sessions_ < needs_.options.sessions_ma
 
 absl::Status Front::OnAdmitted(Admitted admitted, wire::Welcome& welcome) {
   const ClaimFields fields(admitted.claim);
-  CAIRN_ASSIGN_OR_RETURN(const RootId root_id,
-                         identities_.Open(admitted.root, fields.fields()));
+  CAIRN_ASSIGN_OR_RETURN(const RootId root_id, identities_.Open(admitted.root, fields.fields()));
   const SessionId id(++last_session_);
   NodeSession& session = sessions_[id];
   session.id = id;

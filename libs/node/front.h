@@ -17,10 +17,10 @@
 #include "libs/node/arena.h"
 #include "libs/node/door.h"
 #include "libs/node/lanes.h"
+#include "libs/node/node_session.h"
 #include "libs/node/options.h"
 #include "libs/node/ports.h"
 #include "libs/node/read_path.h"
-#include "libs/node/node_session.h"
 #include "libs/node/shard.h"
 #include "libs/node/stats.h"
 #include "libs/node/token_book.h"
@@ -28,12 +28,14 @@
 
 namespace cairn {
 
-// Front is the node's transport thread: it owns the sessions, hands each message to the path that it
-// belongs to, and the shards' answers back.
+// Front is the node's transport thread: it owns the sessions, hands each message to the path that
+// it belongs to, and the shards' answers back.
 //
 // Invariants:
-//   1. A session has one root, fixed by HELLO; every key that reaches a shard goes under its number.
-//   2. A session ends with its endpoint or its local channel, whichever ends first. Its pins, offers
+//   1. A session has one root, fixed by HELLO; every key that reaches a shard goes under its
+//   number.
+//   2. A session ends with its endpoint or its local channel, whichever ends first. Its pins,
+//   offers
 //      and queued sends end at once; its record when nothing moves for it any more.
 //   3. A malformed message ends its session: nothing that cannot be decoded has an effect.
 // Threads: the transport loop, but for construction; see Node for destruction.

@@ -8,8 +8,8 @@
 
 namespace cairn {
 
-HostTier::HostTier(const Options& options, const Arena& arena,
-                   absl::Span<const SegmentId> segments, ChildMessages& children)
+HostTier::HostTier(const Options& options, const Arena& arena, absl::Span<const SegmentId> segments,
+                   ChildMessages& children)
     : options_(options),
       arena_(arena),
       children_(children),

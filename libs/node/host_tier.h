@@ -68,10 +68,11 @@ class HostTier final : private SlotHolds, private SlotHoldObserver {
 
   // Makes a filled slot an entry. `entry.place` and `.generation` are set here. DATA_LOSS: the sums
   // differ; RESOURCE_EXHAUSTED: the index is full. Either way the slot is free again.
-  absl::StatusOr<const Entry*> Publish(FillingSlot slot, NewEntry entry, Checksum landed, Instant now);
+  absl::StatusOr<const Entry*> Publish(FillingSlot slot, NewEntry entry, Checksum landed,
+                                       Instant now);
 
-  // Finds and pins under one pin what is there of `keys` (`indices`: theirs in the request). Returns
-  // the pinned entries, ascending by index; the pointers are valid until the next call.
+  // Finds and pins under one pin what is there of `keys` (`indices`: theirs in the request).
+  // Returns the pinned entries, ascending by index; the pointers are valid until the next call.
   struct Hit {
     std::uint32_t index = 0;
     const Entry* entry = nullptr;

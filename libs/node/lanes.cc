@@ -53,7 +53,8 @@ std::string Lanes::ProfileOf(LaneKind kind) const {
 
 absl::Status Lanes::Send(Peer to, wire::Type type, std::string body) {
   CAIRN_ASSIGN_OR_RETURN(Transport* const transport, Open(to.lane));
-  return transport->Send(to.endpoint, MessageType(static_cast<std::uint8_t>(type)), std::move(body));
+  return transport->Send(to.endpoint, MessageType(static_cast<std::uint8_t>(type)),
+                         std::move(body));
 }
 
 absl::Status Lanes::SendBulk(Peer to, wire::Type type, std::string header,

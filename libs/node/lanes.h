@@ -38,14 +38,15 @@ class PeerReceiver {
   virtual void OnAccepted(Peer peer) = 0;
   virtual void OnMessage(Peer peer, MessageType type, absl::Span<const std::byte> body) = 0;
   virtual std::optional<Landing> OnBulk(Peer peer, MessageType type,
-                                        absl::Span<const std::byte> header, std::uint64_t bytes) = 0;
+                                        absl::Span<const std::byte> header,
+                                        std::uint64_t bytes) = 0;
   virtual void OnBulkLanded(Peer peer, LandingId landing, const absl::Status& status) = 0;
   virtual void OnClosed(Peer peer, const absl::Status& why) = 0;
 };
 
 // Makes the transport of a lane; its receiver outlives it.
-using TransportMaker = absl::AnyInvocable<absl::StatusOr<std::unique_ptr<Transport>>(
-    LaneKind, TransportReceiver&)>;
+using TransportMaker =
+    absl::AnyInvocable<absl::StatusOr<std::unique_ptr<Transport>>(LaneKind, TransportReceiver&)>;
 
 // Lanes owns the node's transports, each made when the first peer needs it.
 // Threads: the transport loop. The receiver outlives this.

@@ -36,8 +36,8 @@ class Node {
 
   // Begins to accept peers.
   absl::Status Start();
-  // A gate: refuses what is new, ends the sessions, waits for what moves, closes the transports, then
-  // calls `done`. Clients go on without the cache; they keep their mappings of the arena.
+  // A gate: refuses what is new, ends the sessions, waits for what moves, closes the transports,
+  // then calls `done`. Clients go on without the cache; they keep their mappings of the arena.
   void Stop(absl::AnyInvocable<void()> done);
 
   NodeAdmin& admin() { return admin_; }

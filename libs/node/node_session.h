@@ -28,7 +28,8 @@ struct NodeSession {
   Root root;
   std::uint32_t block_tokens = 0;
   std::uint64_t block_bytes = 0;
-  bool is_any_numerics = false;  // producers may differ in bits, and know it
+  std::uint64_t state_bytes = 0;  // of its first state on offer; 0: none yet
+  bool is_any_numerics = false;   // producers may differ in bits, and know it
   std::string producer;
   ProducerId producer_id;
   Instant since;

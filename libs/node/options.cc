@@ -55,10 +55,9 @@ absl::Status Validate(const NodeOptions& o) {
        }) {
     if (!status.ok()) return status;
   }
-  for (const auto& [field, value] : {std::pair{"hello_deadline", o.hello_deadline},
-                                     std::pair{"pin_age_max", o.pin_age_max},
-                                     std::pair{"remote_pin_age_max", o.remote_pin_age_max},
-                                     std::pair{"fill_max", o.fill_max}}) {
+  for (const auto& [field, value] :
+       {std::pair{"hello_deadline", o.hello_deadline}, std::pair{"pin_age_max", o.pin_age_max},
+        std::pair{"remote_pin_age_max", o.remote_pin_age_max}, std::pair{"fill_max", o.fill_max}}) {
     if (value <= absl::ZeroDuration() || value > absl::Hours(24)) {
       return Bad(field, absl::StrCat("above 0 and at most 24h, not ", absl::FormatDuration(value)));
     }

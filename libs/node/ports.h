@@ -20,11 +20,11 @@ struct ShardPorts {
 
 // What a node lives on; everything referred to outlives it.
 struct NodePorts {
-  Loop& loop;          // the transport loop: sessions and messages
+  Loop& loop;  // the transport loop: sessions and messages
   MemorySource& memory;
   std::vector<ShardPorts> shards;  // one per shard; with one shard usually the transport loop
   std::unique_ptr<LocalListener> local_listener;  // null: no peers on this host
-  TransportMaker make_transport;   // called on the transport loop
+  TransportMaker make_transport;                  // called on the transport loop
 };
 
 }  // namespace cairn

@@ -43,8 +43,7 @@ std::uint64_t ReadPath::PinnedKeysOf(SessionId session) const {
 }
 
 Instant ReadPath::DeadlineOf(std::uint64_t remaining_us) const {
-  return needs_.loop.Now() +
-         absl::Microseconds(std::min(remaining_us, limits::kDeadlineMicrosMax));
+  return needs_.loop.Now() + absl::Microseconds(std::min(remaining_us, limits::kDeadlineMicrosMax));
 }
 
 absl::Duration ReadPath::PinDuration(const Reader& reader) const {
@@ -58,7 +57,8 @@ void ReadPath::OnAcquire(const NodeSession& session, wire::Acquire message,
   ++needs_.stats.acquires;
   Reader& reader = readers_.at(session.id);
   for (const PinId pin : message.released) ReleasePin(session.id, reader, pin);
-  if (reader.gathers >= needs_.options.ceilings.acquires_in_flight && refuse_with == wire::AcquireResult::kOk) {
+  if (reader.gathers >= needs_.options.ceilings.acquires_in_flight &&
+      refuse_with == wire::AcquireResult::kOk) {
     CAIRN_COVERED("node_acquires_in_flight_full");
     refuse_with = wire::AcquireResult::kOverloaded;
   }
@@ -106,7 +106,8 @@ void ReadPath::Scatter(const NodeSession& session, GatherId id, const Gather& ga
     part.kinds.push_back(gather.kinds[i]);
   }
   for (ShardIndex s = 0; s < shards; ++s) {
-    PostTo(s, [part = std::move(parts[s])](Shard& shard) mutable { shard.Acquire(std::move(part)); });
+    PostTo(s,
+           [part = std::move(parts[s])](Shard& shard) mutable { shard.Acquire(std::move(part)); });
   }
 }
 
@@ -184,8 +185,8 @@ void ReadPath::ReleaseUnkept(const Gather& gather, const std::vector<bool>& is_k
   }
   for (auto& [shard, indices] : unkept) {
     CAIRN_COVERED("node_cut_released_keys");
-    PostTo(shard, [session = gather.session, pin = gather.pin,
-                   indices = std::move(indices)](Shard& to) { to.ReleaseKeys(session, pin, indices); });
+    PostTo(shard, [session = gather.session, pin = gather.pin, indices = std::move(indices)](
+                      Shard& to) { to.ReleaseKeys(session, pin, indices); });
   }
 }
 

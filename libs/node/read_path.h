@@ -14,8 +14,8 @@
 #include "libs/base/ids.h"
 #include "libs/base/instant.h"
 #include "libs/node/lanes.h"
-#include "libs/node/options.h"
 #include "libs/node/node_session.h"
+#include "libs/node/options.h"
 #include "libs/node/shard.h"
 #include "libs/node/shard_messages.h"
 #include "libs/node/stats.h"
@@ -28,7 +28,8 @@ namespace cairn {
 // chooses one consistent cut of what they have pinned, and sends DATA.
 //
 // Invariants:
-//   1. What an ACQUIRED names is pinned on its shards until RELEASE, age, or the session's end; what
+//   1. What an ACQUIRED names is pinned on its shards until RELEASE, age, or the session's end;
+//   what
 //      it does not name is not.
 //   2. A session has at most pins_per_session_max keys pinned, over all shards, once its ACQUIREs
 //      are answered; keys beyond are answered as misses.
@@ -54,7 +55,8 @@ class ReadPath {
   // Gives back all that waits here. The shards are told by the caller.
   void EndSession(SessionId session);
 
-  void OnAcquire(const NodeSession& session, wire::Acquire message, wire::AcquireResult refuse_with);
+  void OnAcquire(const NodeSession& session, wire::Acquire message,
+                 wire::AcquireResult refuse_with);
   void OnRelease(const NodeSession& session, const wire::Release& message);
   void OnSuspect(const NodeSession& session, const wire::Suspect& message);
   void OnPull(const NodeSession& session, const wire::Pull& message);

@@ -100,20 +100,20 @@ void ReadPath::SendNow(SessionId session, Reader& reader, const QueuedSend& send
     return;
   }
   const wire::PullData header{send.request, send.index, send.bytes.size(), send.checksum};
-  const absl::Status sent = needs_.lanes.SendBulk(
-      reader.peer, wire::Type::kPullData, wire::Encode(header), send.bytes,
-      [this, session, send](absl::Status status) {
-        DropHold(send.shard, send.hold);
-        --needs_.stats.sends;
-        if (status.ok()) needs_.stats.pulled_bytes += send.bytes.size();
-        const auto it = readers_.find(session);
-        if (it == readers_.end()) {
-          CAIRN_COVERED("node_send_outlived_session");
-          return;
-        }
-        --it->second.in_flight;
-        Pump(session);
-      });
+  const absl::Status sent =
+      needs_.lanes.SendBulk(reader.peer, wire::Type::kPullData, wire::Encode(header), send.bytes,
+                            [this, session, send](absl::Status status) {
+                              DropHold(send.shard, send.hold);
+                              --needs_.stats.sends;
+                              if (status.ok()) needs_.stats.pulled_bytes += send.bytes.size();
+                              const auto it = readers_.find(session);
+                              if (it == readers_.end()) {
+                                CAIRN_COVERED("node_send_outlived_session");
+                                return;
+                              }
+                              --it->second.in_flight;
+                              Pump(session);
+                            });
   if (!sent.ok()) {
     CAIRN_COVERED("node_data_not_sent");
     FailPull(reader.peer, send.request, send.index, wire::PullFailure::kOverloaded);

@@ -16,7 +16,7 @@ absl::Status Rehasher::Check(const Entry& entry, absl::AnyInvocable<void(bool)> 
   CAIRN_ASSIGN_OR_RETURN(job.hold, needs_.tier.pins().Hold(entry.place));
   const std::uint64_t id = ++last_job_;
   CAIRN_RETURN_IF_ERROR(needs_.copier.Sum(needs_.tier.BytesOf(entry.place, entry.bytes),
-                                    [this, id](Checksum sum) { OnSum(id, sum); }));
+                                          [this, id](Checksum sum) { OnSum(id, sum); }));
   jobs_.emplace(id, std::move(job));
   return absl::OkStatus();
 }

@@ -51,21 +51,20 @@ Shard::Shard(ShardIndex index, const Needs& needs, absl::Span<const SegmentId> s
       tier_(TierOptions(needs.options, segments.size()), needs.arena, segments, *this),
       rehasher_({tier_, needs.copier, needs.loop, needs.options.ceilings.rehashes},
                 [this] { MaybeStopped(); }),
-      filler_(FillerOptions(needs.options),
-              {tier_, rehasher_, needs.copier, needs.loop, *this}),
+      filler_(FillerOptions(needs.options), {tier_, rehasher_, needs.copier, needs.loop, *this}),
       admin_(tier_, rehasher_, filler_, needs.loop, [this] { MaybeStopped(); }) {}
 
 // ---- read path ----
 
 void Shard::Acquire(AcquirePart part) {
   const HostTier::Pinned pinned = tier_.Pin({.session = part.session,
-                                                     .pin = part.pin,
-                                                     .root = part.root,
-                                                     .indices = part.indices,
-                                                     .keys = part.keys,
-                                                     .kinds = part.kinds,
-                                                     .pin_duration = part.pin_duration},
-                                                    needs_.loop.Now());
+                                             .pin = part.pin,
+                                             .root = part.root,
+                                             .indices = part.indices,
+                                             .keys = part.keys,
+                                             .kinds = part.kinds,
+                                             .pin_duration = part.pin_duration},
+                                            needs_.loop.Now());
   counters_.hits += pinned.hits.size();
   counters_.misses += part.keys.size() - pinned.hits.size();
   AcquiredPart answer{.gather = part.gather, .shard = index_, .capped = pinned.capped};
@@ -116,15 +115,14 @@ void Shard::Suspect(SessionId session, PinId pin, std::uint32_t index) {
       LogEvent(LogLevel::kError, "entry_quarantined").With("key", key.ToHex()).With("by", "reader");
     }
   });
-  // At the limit the reader's word is dropped: it has made its miss, and the next reader will say so.
+  // At the limit the reader's word is dropped: it has made its miss, and the next reader will say
+  // so.
   if (!started.ok()) CAIRN_COVERED("node_suspect_dropped");
 }
 
 void Shard::Hold(HoldPart part) {
-  HeldPart answer{.session = part.session,
-                  .request = part.request,
-                  .deadline = part.deadline,
-                  .shard = index_};
+  HeldPart answer{
+      .session = part.session, .request = part.request, .deadline = part.deadline, .shard = index_};
   for (const std::uint32_t index : part.indices) {
     HeldEntry held{.index = index};
     if (const Entry* const entry = FindPinned(part.session, part.pin, index)) {

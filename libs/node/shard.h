@@ -47,7 +47,8 @@ class Shard final : private ChildMessages, private FillerReplies {
   // The shard that has the index slice of a key: for messages between shards.
   using Sibling = std::function<Shard&(ShardIndex)>;
 
-  Shard(ShardIndex index, const Needs& needs, absl::Span<const SegmentId> segments, Sibling sibling);
+  Shard(ShardIndex index, const Needs& needs, absl::Span<const SegmentId> segments,
+        Sibling sibling);
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 

@@ -60,7 +60,7 @@ struct VerifyReport {
 };
 struct EvictReport {
   std::uint64_t evicted = 0;
-  std::uint64_t held = 0;     // pinned, sent or re-hashed: left alone
+  std::uint64_t held = 0;  // pinned, sent or re-hashed: left alone
   std::uint64_t missing = 0;
 };
 
@@ -69,10 +69,10 @@ struct KeyExplanation {
   enum class State : std::uint8_t { kPresent, kFilling, kGone, kNeverSeen };
   Key key;
   State state = State::kNeverSeen;
-  std::optional<EntryReport> entry;               // kPresent
-  std::optional<RemovalReason> gone_why;          // kGone: it was there recently
+  std::optional<EntryReport> entry;       // kPresent
+  std::optional<RemovalReason> gone_why;  // kGone: it was there recently
   absl::Duration gone_since;
-  std::vector<RootId> present_under;              // other roots that have this very key
+  std::vector<RootId> present_under;  // other roots that have this very key
 };
 
 // ShardAdmin is what administrators may see and do of one shard.

@@ -20,16 +20,26 @@ ShardStats& ShardStats::operator+=(const ShardStats& o) {
 
 const char* HelloRefusalName(HelloRefusal why) {
   switch (why) {
-    case HelloRefusal::kBadVersion: return "bad_version";
-    case HelloRefusal::kBadToken: return "bad_token";
-    case HelloRefusal::kBadIdentity: return "bad_identity";
-    case HelloRefusal::kFull: return "full";
-    case HelloRefusal::kStopping: return "stopping";
-    case HelloRefusal::kOtherUser: return "other_user";
-    case HelloRefusal::kBadPool: return "bad_pool";
-    case HelloRefusal::kDeadline: return "deadline";
-    case HelloRefusal::kMalformed: return "malformed";
-    case HelloRefusal::kTransport: return "transport";
+    case HelloRefusal::kBadVersion:
+      return "bad_version";
+    case HelloRefusal::kBadToken:
+      return "bad_token";
+    case HelloRefusal::kBadIdentity:
+      return "bad_identity";
+    case HelloRefusal::kFull:
+      return "full";
+    case HelloRefusal::kStopping:
+      return "stopping";
+    case HelloRefusal::kOtherUser:
+      return "other_user";
+    case HelloRefusal::kBadPool:
+      return "bad_pool";
+    case HelloRefusal::kDeadline:
+      return "deadline";
+    case HelloRefusal::kMalformed:
+      return "malformed";
+    case HelloRefusal::kTransport:
+      return "transport";
   }
   CAIRN_CHECK(false) << static_cast<int>(why);
   return "";

@@ -15,15 +15,16 @@ absl::StatusOr<SessionToken> TokenBook::Issue(const Root& root, absl::Duration t
         "dev mode: sessions use the token file in the node's run folder, OpenSession is off");
   }
   if (ttl <= absl::ZeroDuration() || ttl > absl::Seconds(limits::kSessionTokenTtlSecondsMax)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "ttl must be above 0 and at most ", limits::kSessionTokenTtlSecondsMax, " seconds"));
+    return absl::InvalidArgumentError(absl::StrCat("ttl must be above 0 and at most ",
+                                                   limits::kSessionTokenTtlSecondsMax, " seconds"));
   }
   DropExpired(now);
   if (tokens_.size() >= limits::kSessionTokensMax) {
     return absl::ResourceExhaustedError(
         absl::StrCat("session tokens: ", limits::kSessionTokensMax, " are live already"));
   }
-  SessionToken out{.id = ToHex(RandomBytes(16)), .secret = RandomBytes(kTokenSecretBytes), .ttl = ttl};
+  SessionToken out{
+      .id = ToHex(RandomBytes(16)), .secret = RandomBytes(kTokenSecretBytes), .ttl = ttl};
   tokens_[out.id] = Token{.secret = out.secret, .root = root, .expires = now + ttl};
   return out;
 }

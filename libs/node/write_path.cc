@@ -22,13 +22,16 @@ std::uint64_t WritePath::OpenOffersOf(SessionId session) const {
 
 // ---- OFFER ----
 
-wire::Refusal WritePath::CheckEntry(const NodeSession& session, const wire::OfferEntry& entry) const {
+wire::Refusal WritePath::CheckEntry(NodeSession& session, const wire::OfferEntry& entry) const {
   const bool is_kv = entry.kind == EntryKind::kKvBlock;
-  // All of an identity's blocks are of one size: else a session could claim segments, which keep
-  // their slot size for life, for sizes of its own.
-  if (is_kv && entry.bytes != session.block_bytes) return wire::Refusal::kMalformed;
   if (entry.bytes == 0 || entry.bytes > limits::kEntryBytesMax || entry.depth == 0 ||
       LayOutSegment(needs_.options.segment_bytes, SlotBytesFor(entry.bytes)).slots == 0) {
+    return wire::Refusal::kMalformed;
+  }
+  // All of an identity's blocks are of one size, and so are its states: else a session could claim
+  // segments, which keep their slot size for life, for sizes of its own.
+  if (!is_kv && session.state_bytes == 0) session.state_bytes = entry.bytes;
+  if (entry.bytes != (is_kv ? session.block_bytes : session.state_bytes)) {
     return wire::Refusal::kMalformed;
   }
   if (session.pool != nullptr) {
@@ -59,10 +62,11 @@ OfferItem WritePath::ItemOf(const NodeSession& session, std::uint32_t index,
   return item;
 }
 
-absl::Status WritePath::OnOffer(const NodeSession& session, wire::Offer message) {
+absl::Status WritePath::OnOffer(NodeSession& session, wire::Offer message) {
   const OfferKey key(session.id, message.request);
   if (offers_.contains(key)) {
-    return absl::InvalidArgumentError(absl::StrCat("OFFER ", message.request.value(), " sent twice"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("OFFER ", message.request.value(), " sent twice"));
   }
   const Instant deadline =
       needs_.loop.Now() +
@@ -71,8 +75,7 @@ absl::Status WritePath::OnOffer(const NodeSession& session, wire::Offer message)
   std::map<ShardIndex, OfferPart> parts;
   for (std::uint32_t i = 0; i < message.entries.size(); ++i) {
     const wire::OfferEntry& entry = message.entries[i];
-    if (const wire::Refusal refusal = CheckEntry(session, entry);
-        refusal != wire::Refusal::kNone) {
+    if (const wire::Refusal refusal = CheckEntry(session, entry); refusal != wire::Refusal::kNone) {
       ++needs_.stats.offers_refused;
       offer.refused.push_back({i, wire::Verdict::kRefused, refusal});
       continue;
@@ -159,8 +162,8 @@ void WritePath::SendWant(const NodeSession& session, RequestId request,
   if (entries.empty()) return;
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  // An endpoint that is closing, or whose peer does not read: its offers end with the session, or by
-  // their deadline, which the peer keeps too.
+  // An endpoint that is closing, or whose peer does not read: its offers end with the session, or
+  // by their deadline, which the peer keeps too.
   needs_.lanes
       .Send(session.peer, wire::Type::kWant,
             wire::Encode(wire::WantMessage{.request = request, .entries = std::move(entries)}))
@@ -180,8 +183,8 @@ void WritePath::CountLastWords(const OfferKey& key, OpenOffer& offer, std::size_
 
 // ---- DATA ----
 
-std::optional<Landing> WritePath::OnBulk(const NodeSession& session, absl::Span<const std::byte> header,
-                                         std::uint64_t bytes) {
+std::optional<Landing> WritePath::OnBulk(const NodeSession& session,
+                                         absl::Span<const std::byte> header, std::uint64_t bytes) {
   const absl::StatusOr<wire::OfferData> of = wire::DecodeOfferData(AsStringView(header));
   if (!of.ok()) {
     ++needs_.stats.messages_malformed;

@@ -15,8 +15,8 @@
 #include "libs/base/ids.h"
 #include "libs/base/instant.h"
 #include "libs/node/lanes.h"
-#include "libs/node/options.h"
 #include "libs/node/node_session.h"
+#include "libs/node/options.h"
 #include "libs/node/shard.h"
 #include "libs/node/shard_messages.h"
 #include "libs/node/stats.h"
@@ -51,7 +51,7 @@ class WritePath {
   WritePath& operator=(const WritePath&) = delete;
 
   // INVALID_ARGUMENT: a breach of the protocol, which ends the session.
-  absl::Status OnOffer(const NodeSession& session, wire::Offer message);
+  absl::Status OnOffer(NodeSession& session, wire::Offer message);
   // Announced DATA: where it lands, if it was wanted.
   std::optional<Landing> OnBulk(const NodeSession& session, absl::Span<const std::byte> header,
                                 std::uint64_t bytes);
@@ -86,11 +86,13 @@ class WritePath {
     absl::Span<std::byte> bytes;
   };
 
-  wire::Refusal CheckEntry(const NodeSession& session, const wire::OfferEntry& entry) const;
-  OfferItem ItemOf(const NodeSession& session, std::uint32_t index, const wire::OfferEntry& entry) const;
+  wire::Refusal CheckEntry(NodeSession& session, const wire::OfferEntry& entry) const;
+  OfferItem ItemOf(const NodeSession& session, std::uint32_t index,
+                   const wire::OfferEntry& entry) const;
   void Flush(const NodeSession& session, RequestId request, OpenOffer& offer);
   void CountLastWords(const OfferKey& key, OpenOffer& offer, std::size_t count);
-  void SendWant(const NodeSession& session, RequestId request, std::vector<wire::WantEntry> entries);
+  void SendWant(const NodeSession& session, RequestId request,
+                std::vector<wire::WantEntry> entries);
   void GiveBack(const LentSlot& slot, const absl::Status& status);
   // The landing of an entry that has got its last word, if it was never used.
   void GiveBackUnused(const EntryKey& entry);

@@ -37,12 +37,14 @@ struct World {
     options.arena_bytes = 8 * options.segment_bytes;
     options.shards = shards;
     options.dev_token = std::string(32, 't');
-    NodePorts ports{.loop = front, .memory = memory, .shards = {},
-                    .local_listener = hub.NewListener(front, "/node.sock", {}),
-                    .make_transport = [this](LaneKind, TransportReceiver& r) {
-                      return absl::StatusOr<std::unique_ptr<Transport>>(
-                          network.NewTransport(front, r));
-                    }};
+    NodePorts ports{
+        .loop = front,
+        .memory = memory,
+        .shards = {},
+        .local_listener = hub.NewListener(front, "/node.sock", {}),
+        .make_transport = [this](LaneKind, TransportReceiver& r) {
+          return absl::StatusOr<std::unique_ptr<Transport>>(network.NewTransport(front, r));
+        }};
     for (std::uint32_t i = 0; i < shards; ++i) {
       ManualLoop& loop = shards == 1 ? front : world.AddLoop({.name = "shard"});
       copiers.push_back(std::make_unique<ManualCopier>(loop, ManualCopier::Options{}));

@@ -39,7 +39,7 @@ std::vector<std::string> MarksInSources() {
 }
 
 const std::vector<MarkElsewhere>& MarksElsewhere() {
-  constexpr char kClientTests[] = "tests/unit/client/marks_test.cc";
+  static constexpr char kClientTests[] = "tests/unit/client/marks_test.cc";
   static const auto* const marks = new std::vector<MarkElsewhere>{
       // A node that breaks the protocol.
       {"client_descriptor_out_of_bounds", kClientTests},

@@ -10,7 +10,8 @@ namespace cairn::sim {
 // repository's root, which is the working directory. Empty if there are no sources there.
 std::vector<std::string> MarksInSources();
 
-// Those that no simulation with an honest node can reach; each is reached by a unit test, named here.
+// Those that no simulation with an honest node can reach; each is reached by a unit test, named
+// here.
 struct MarkElsewhere {
   const char* mark;
   const char* test;  // the file of tests that reaches it

@@ -32,9 +32,9 @@ void Rogue::Appear() {
   options.hello.block_tokens = kBlockTokens;
   options.hello.block_bytes = kBlockBytes;
   options.hello.producer = "rogue";
-  options.hello.identity =
-      rng_.Chance(1, 2) ? Universe::IdentityOf(0)
-                        : wire::Identity{.model = absl::StrCat("rogue-", ++appeared_)};
+  options.hello.identity = rng_.Chance(1, 2)
+                               ? Universe::IdentityOf(0)
+                               : wire::Identity{.model = absl::StrCat("rogue-", ++appeared_)};
   loop_ = &sim_.world.AddLoop({.name = "rogue", .clock_offset = absl::Seconds(3)});
   const auto new_transport = [this](TransportReceiver& r) {
     return sim_.network.NewTransport(*loop_, r);
@@ -63,7 +63,9 @@ void Rogue::Misbehave() {
   const Universe& universe = Universe::Get();
   const Key key = universe.entries()[rng_.Below(universe.entries().size())].key;
   switch (rng_.Below(8)) {
-    case 0: peer_->Send(wire::Type::kAcquire, std::string(rng_.Below(300), '\1')); break;
+    case 0:
+      peer_->Send(wire::Type::kAcquire, std::string(rng_.Below(300), '\1'));
+      break;
     case 1: {
       const PinId pin = peer_->acquired.empty() ? PinId(rng_.Below(9)) : peer_->acquired.back().pin;
       peer_->Say(wire::Type::kSuspect, wire::Suspect{pin, 0});
@@ -77,7 +79,9 @@ void Rogue::Misbehave() {
                                                .indices = {0, 5}});
       break;
     }
-    case 3: peer_->SendData({RequestId(999), 3}, AsBytes(bulk_).first(kBlockBytes)); break;
+    case 3:
+      peer_->SendData({RequestId(999), 3}, AsBytes(bulk_).first(kBlockBytes));
+      break;
     case 4:
       peer_->Say(wire::Type::kAcquire,
                  wire::Acquire{.request = RequestId(++requests_),
@@ -86,7 +90,9 @@ void Rogue::Misbehave() {
                                .keys = {key, key},
                                .kinds = {EntryKind::kKvBlock, EntryKind::kKvBlock}});
       break;
-    default: OfferAndMisdeliver(); break;
+    default:
+      OfferAndMisdeliver();
+      break;
   }
 }
 

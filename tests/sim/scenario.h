@@ -16,10 +16,10 @@ struct ClientProfile {
   bool is_remote = false;
   int tenant = 0;
   int variant = 0;
-  bool is_careless = false;   // sometimes writes to a block while it is on offer
+  bool is_careless = false;     // sometimes writes to a block while it is on offer
   bool has_odd_blocks = false;  // claims another block size under the same root
-  bool is_hybrid = false;     // asks for resume points
-  absl::Duration think_max;   // between two of its requests
+  bool is_hybrid = false;       // asks for resume points
+  absl::Duration think_max;     // between two of its requests
 };
 
 // How one seed's world is made, and what befalls it. Chances are in 1/1000 per turn of the driver.
@@ -37,7 +37,7 @@ struct Scenario {
   std::uint32_t client_crashes = 0;
   std::uint32_t node_crashes = 0;
   std::uint32_t client_pauses = 0;
-  std::uint32_t breaks = 0;      // of endpoints or channels
+  std::uint32_t breaks = 0;  // of endpoints or channels
   std::uint32_t flips = 0;
   std::uint32_t admin_calls = 0;
   std::uint32_t rogue_acts = 0;

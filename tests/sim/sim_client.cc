@@ -39,12 +39,12 @@ void SimClient::Start() {
                                     .delay_max = sim_.scenario.copier_delay_max});
   flaky_copier_ =
       std::make_unique<FlakyCopier>(*copier_, rng_.Next(), sim_.scenario.copier_refusals);
-  ClientPorts ports{.loop = *loop_,
-                    .copier = *flaky_copier_,
-                    .transports = [this](TransportProfile, TransportReceiver& receiver) {
-                      return absl::StatusOr<std::unique_ptr<Transport>>(
-                          sim_.NewTransport(*loop_, receiver));
-                    }};
+  ClientPorts ports{
+      .loop = *loop_,
+      .copier = *flaky_copier_,
+      .transports = [this](TransportProfile, TransportReceiver& receiver) {
+        return absl::StatusOr<std::unique_ptr<Transport>>(sim_.NewTransport(*loop_, receiver));
+      }};
   if (profile_.is_remote) {
     ports.remote_address = sim_.scenario.node.remote_listen;
   } else {
@@ -92,7 +92,8 @@ void SimClient::AskForToken(absl::AnyInvocable<void(absl::StatusOr<AccessToken>)
     const int tenant = rng_.Chance(1, 8) ? 1 - profile_.tenant : profile_.tenant;
     const wire::Identity i = Universe::IdentityOf(tenant);
     node_.node().admin().OpenSession(
-        {.identity = {i.model, i.weights_digest, i.arch, i.kv_layout, i.rope, i.adapter, i.numerics},
+        {.identity = {i.model, i.weights_digest, i.arch, i.kv_layout, i.rope, i.adapter,
+                      i.numerics},
          .block_tokens = kBlockTokens},
         absl::Seconds(10), [done = std::move(done)](absl::StatusOr<SessionToken> token) mutable {
           if (!token.ok()) {

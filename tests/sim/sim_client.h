@@ -16,9 +16,9 @@
 
 namespace cairn::sim {
 
-// SimClient is a worker's process: it asks for prompts, reads hits in place piece by piece as a step
-// of an engine would, pulls from afar, computes what is missing and offers it. Every answer is held
-// against the promises.
+// SimClient is a worker's process: it asks for prompts, reads hits in place piece by piece as a
+// step of an engine would, pulls from afar, computes what is missing and offers it. Every answer is
+// held against the promises.
 class SimClient {
  public:
   SimClient(SimWorld& sim, SimNode& node, int number);
@@ -46,11 +46,11 @@ class SimClient {
     bool is_hybrid = false;
     bool is_pull = false;
     Instant deadline;
-    std::uint64_t pauses = 0;  // of this process, when it began
+    std::uint64_t pauses = 0;            // of this process, when it began
     std::vector<std::uint64_t> buffers;  // kPull: where each lands
   };
-  // Memory lent to a pull or a remote offer. Pulled bytes are looked at in the call's answer, but may
-  // be written to until the loan ends.
+  // Memory lent to a pull or a remote offer. Pulled bytes are looked at in the call's answer, but
+  // may be written to until the loan ends.
   struct Buffer {
     std::vector<std::byte> bytes;
     bool is_back = false;

@@ -53,8 +53,9 @@ void SimClient::BeginOffer(const std::vector<int>& entries) {
     });
   }
   offers_[id] = std::move(offered);
-  client_->Offer(std::move(blocks), deadline,
-                 [this, id](std::size_t index, OfferResult result) { OnOffered(id, index, result); });
+  client_->Offer(std::move(blocks), deadline, [this, id](std::size_t index, OfferResult result) {
+    OnOffered(id, index, result);
+  });
 }
 
 // The last word on a block, and the end of its loan: its memory is used again at once.

@@ -116,13 +116,15 @@ class Runner {
     for (std::thread& thread : threads) thread.join();
     const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
     std::printf(
-        "sim: %zu seeds in %.1f s (%.0f/s), %llu steps; %llu acquires, %llu offers, %llu stored, %llu "
-        "evicted; %llu blocks read right, %llu thrown away; %llu client and %llu node crashes, %llu "
+        "sim: %zu seeds in %.1f s (%.0f/s), %llu steps; %llu acquires, %llu offers, %llu stored, "
+        "%llu "
+        "evicted; %llu blocks read right, %llu thrown away; %llu client and %llu node crashes, "
+        "%llu "
         "bits flipped, %llu quarantined, %llu conflicts\n",
         seeds_.size(), seconds, static_cast<double>(seeds_.size()) / seconds, Ull(sum_.steps),
-        Ull(sum_.acquires), Ull(sum_.offers), Ull(sum_.stored), Ull(sum_.evictions), Ull(sum_.reads),
-        Ull(sum_.reads_thrown), Ull(sum_.client_crashes), Ull(sum_.node_crashes), Ull(sum_.flips),
-        Ull(sum_.quarantined), Ull(sum_.conflicts));
+        Ull(sum_.acquires), Ull(sum_.offers), Ull(sum_.stored), Ull(sum_.evictions),
+        Ull(sum_.reads), Ull(sum_.reads_thrown), Ull(sum_.client_crashes), Ull(sum_.node_crashes),
+        Ull(sum_.flips), Ull(sum_.quarantined), Ull(sum_.conflicts));
     return !has_failed_;
   }
 

@@ -15,14 +15,14 @@ void SimNode::Start() {
   NodeOptions options = sim_.scenario.node;
   if (!sim_.scenario.has_tokens) options.dev_token = kDevSecret;
   loops_ = {&sim_.world.AddLoop({.name = "node", .clock_offset = offset})};
-  NodePorts ports{.loop = *loops_[0],
-                  .memory = sim_.memory,
-                  .shards = {},
-                  .local_listener = sim_.hub.NewListener(*loops_[0], kSocketPath, {}),
-                  .make_transport = [this](LaneKind, TransportReceiver& receiver) {
-                    return absl::StatusOr<std::unique_ptr<Transport>>(
-                        sim_.NewTransport(*loops_[0], receiver));
-                  }};
+  NodePorts ports{
+      .loop = *loops_[0],
+      .memory = sim_.memory,
+      .shards = {},
+      .local_listener = sim_.hub.NewListener(*loops_[0], kSocketPath, {}),
+      .make_transport = [this](LaneKind, TransportReceiver& receiver) {
+        return absl::StatusOr<std::unique_ptr<Transport>>(sim_.NewTransport(*loops_[0], receiver));
+      }};
   for (std::uint32_t i = 0; i < options.shards; ++i) {
     if (options.shards > 1) {
       loops_.push_back(&sim_.world.AddLoop({.name = "shard", .clock_offset = offset}));
@@ -99,7 +99,9 @@ void SimNode::CheckContents() {
 void SimNode::CheckNothingIsKept() {
   const ShardStats s = Stats();
   const FrontStats f = node_->front().Snapshot();
-  const auto slots = [&](SlotState state) { return s.slots[static_cast<std::size_t>(state)].slots; };
+  const auto slots = [&](SlotState state) {
+    return s.slots[static_cast<std::size_t>(state)].slots;
+  };
   const std::pair<const char*, std::uint64_t> kept[] = {
       {"pins", s.pins},
       {"holds", s.holds},
@@ -118,9 +120,11 @@ void SimNode::CheckNothingIsKept() {
       {"loans of the network", sim_.network.loans()},
       {"admin calls", admin_calls_open_},
   };
+  std::string leaks;
   for (const auto& [what, count] : kept) {
-    if (count != 0) sim_.Fail(absl::StrCat("leak: ", count, " ", what, " when all is quiet"));
+    if (count != 0) absl::StrAppend(&leaks, leaks.empty() ? "" : ", ", count, " ", what);
   }
+  if (!leaks.empty()) sim_.Fail(absl::StrCat("leak when all is quiet: ", leaks));
 }
 
 bool SimNode::FlipUnread() {
@@ -129,8 +133,8 @@ bool SimNode::FlipUnread() {
     for (const EntryReport& e : shard->admin().List(0, 1000, std::nullopt).entries) {
       if (e.uses > 0 || e.is_held) continue;
       const std::uint64_t at = shard->OffsetOf(e.place) + sim_.rng.Below(e.bytes);
-      arena.bytes(e.place.segment)[at] ^= std::byte{static_cast<unsigned char>(
-          1u << sim_.rng.Below(8))};
+      arena.bytes(e.place.segment)[at] ^=
+          std::byte{static_cast<unsigned char>(1u << sim_.rng.Below(8))};
       sim_.flipped.insert({arena.boot(), e.place, e.generation});
       ++sim_.tally.flips;
       return true;
@@ -157,15 +161,28 @@ void SimNode::CallAdmin() {
     return universe.entries()[sim_.rng.Below(universe.entries().size())].key;
   };
   RootChoice root;
-  if (sim_.rng.Chance(1, 2)) root.root = Universe::RootOfTenant(static_cast<int>(sim_.rng.Below(2)));
+  if (sim_.rng.Chance(1, 2))
+    root.root = Universe::RootOfTenant(static_cast<int>(sim_.rng.Below(2)));
   NodeAdmin& admin = node_->admin();
   switch (sim_.rng.Below(8)) {
-    case 0: admin.Status(Expect<NodeStatus>()); break;
-    case 1: admin.List(root, list_cursor_, sim_.rng.Between(1, 5), Expect<EntryList>()); break;
-    case 2: admin.Describe(random_key(), root, Expect<std::vector<NamedEntry>>()); break;
-    case 3: admin.Verify({.root = root, .is_all = true}, Expect<VerifyReport>()); break;
-    case 4: admin.Verify({.keys = {random_key(), random_key()}}, Expect<VerifyReport>()); break;
-    case 5: admin.Evict({.keys = {random_key(), random_key()}}, Expect<EvictReport>()); break;
+    case 0:
+      admin.Status(Expect<NodeStatus>());
+      break;
+    case 1:
+      admin.List(root, list_cursor_, sim_.rng.Between(1, 5), Expect<EntryList>());
+      break;
+    case 2:
+      admin.Describe(random_key(), root, Expect<std::vector<NamedEntry>>());
+      break;
+    case 3:
+      admin.Verify({.root = root, .is_all = true}, Expect<VerifyReport>());
+      break;
+    case 4:
+      admin.Verify({.keys = {random_key(), random_key()}}, Expect<VerifyReport>());
+      break;
+    case 5:
+      admin.Evict({.keys = {random_key(), random_key()}}, Expect<EvictReport>());
+      break;
     case 6: {
       if (sim_.rng.Chance(1, 4)) admin.Evict({.root = root, .is_all = true}, Expect<EvictReport>());
       break;

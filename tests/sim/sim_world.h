@@ -25,7 +25,7 @@ inline constexpr char kDevSecret[] = "the-dev-token-of-the-simulation!";
 // What one seed did, for the summary and the comparison of two runs of a seed.
 struct Tally {
   std::uint64_t steps = 0;
-  std::uint64_t reads = 0;        // blocks read and found right
+  std::uint64_t reads = 0;         // blocks read and found right
   std::uint64_t reads_thrown = 0;  // the seqlock check said no
   std::uint64_t acquires = 0;
   std::uint64_t offers = 0;

@@ -109,8 +109,11 @@ void Simulation::StopAll() {
                        [](const auto& c) { return !c->is_up() || c->has_stopped(); });
   };
   Await(all_stopped, absl::Milliseconds(100), "the end of every client's gate");
-  sim_.world.RunFor(absl::Milliseconds(1));
-  Await([&] { return node_.admin_calls_open() == 0; }, absl::Milliseconds(100), "an admin's answer");
+  Await([&] { return node_.node().front().ReportSessions().empty(); }, absl::Milliseconds(50),
+        "the end of every session at the node");
+  Await([&] { return node_.admin_calls_open() == 0; }, absl::Milliseconds(100),
+        "an admin's answer");
+  sim_.world.RunFor(absl::Microseconds(300));
   if (sim_.has_failed()) return;
   node_.CheckContents();
   node_.CheckNothingIsKept();

@@ -90,12 +90,23 @@ void RawPeer::OnMessage(EndpointId, MessageType type, absl::Span<const std::byte
                                      options_.hello.client_nonce, hello_body_)});
       break;
     }
-    case wire::Type::kWelcome: welcome = *wire::DecodeWelcome(body); break;
-    case wire::Type::kAcquired: acquired.push_back(*wire::DecodeAcquired(body)); break;
-    case wire::Type::kWant: wants.push_back(*wire::DecodeWant(body)); break;
-    case wire::Type::kStored: stored.push_back(*wire::DecodeStored(body)); break;
-    case wire::Type::kPullFailed: pulls_failed.push_back(*wire::DecodePullFailed(body)); break;
-    default: CAIRN_CHECK(false) << "unexpected message " << int{type.value()};
+    case wire::Type::kWelcome:
+      welcome = *wire::DecodeWelcome(body);
+      break;
+    case wire::Type::kAcquired:
+      acquired.push_back(*wire::DecodeAcquired(body));
+      break;
+    case wire::Type::kWant:
+      wants.push_back(*wire::DecodeWant(body));
+      break;
+    case wire::Type::kStored:
+      stored.push_back(*wire::DecodeStored(body));
+      break;
+    case wire::Type::kPullFailed:
+      pulls_failed.push_back(*wire::DecodePullFailed(body));
+      break;
+    default:
+      CAIRN_CHECK(false) << "unexpected message " << int{type.value()};
   }
 }
 

@@ -69,14 +69,16 @@ class RawPeer final : public TransportReceiver {
 
   std::vector<std::unique_ptr<PeerMemory>> arena;  // mapped segments
   absl::Span<std::byte> pool() { return pool_->bytes(); }
-  bool has_session() const { return welcome.has_value() && welcome->result == wire::WelcomeResult::kOk; }
+  bool has_session() const {
+    return welcome.has_value() && welcome->result == wire::WelcomeResult::kOk;
+  }
   Options& options() { return options_; }
 
  private:
   void OnAccepted(EndpointId) override {}
   void OnMessage(EndpointId from, MessageType type, absl::Span<const std::byte> body) override;
-  std::optional<Landing> OnBulk(EndpointId from, MessageType type, absl::Span<const std::byte> header,
-                                std::uint64_t bytes) override;
+  std::optional<Landing> OnBulk(EndpointId from, MessageType type,
+                                absl::Span<const std::byte> header, std::uint64_t bytes) override;
   void OnBulkLanded(EndpointId from, LandingId landing, const absl::Status& status) override;
   void OnClosed(EndpointId endpoint, const absl::Status& why) override;
 

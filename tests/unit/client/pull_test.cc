@@ -272,6 +272,20 @@ TEST_F(PullTest, AnEntryLargerThanItsTargetIsAMiss) {
   EXPECT_EQ(LandedByte(0), 0) << "not one byte has landed";
 }
 
+TEST_F(PullTest, AHitOfAnotherSizeThanTheIdentitysIsCorrupt) {
+  options_.block_bytes = kBlock / 2;
+  UpRemote();
+  AskPull(1);
+  const wire::Acquire asked = Asked();
+  Reply(asked.request, {HitOf(0)});  // of kBlock bytes, and sound
+  SendData(asked.request, 0);
+  ASSERT_TRUE(RunUntilTold());
+  EXPECT_EQ(ResultOf(0), KeyResult::kCorrupt);
+  Settle();
+  ExpectAllReturned(1);
+  EXPECT_EQ(node_->Count(wire::Type::kRelease), 1u) << "nothing is held";
+}
+
 TEST_F(PullTest, AFailedTransferIsAMiss) {
   UpRemote();
   network_.SetFaults({.bulk_failures_per_million = 1'000'000});

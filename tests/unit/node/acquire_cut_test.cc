@@ -53,28 +53,28 @@ TEST(AcquireCutTest, HybridTakesTheDeepestStateWithAllKvBefore) {
 }
 
 TEST(AcquireCutTest, HybridNeverExceedsTheAskedDepth) {
-  const Cut cut = CutOf(MakePrompt(4, {}, {2, 4}),
-                        {.is_hybrid = true, .resume_depth_max = 63, .budget = 100});
+  const Cut cut =
+      CutOf(MakePrompt(4, {}, {2, 4}), {.is_hybrid = true, .resume_depth_max = 63, .budget = 100});
   EXPECT_EQ(cut.resume_depth, 32u);
   EXPECT_EQ(cut.kept.size(), 3u);
 }
 
 TEST(AcquireCutTest, HybridWithoutAStateKeepsNothing) {
-  const Cut cut = CutOf(MakePrompt(4, {}, {}),
-                        {.is_hybrid = true, .resume_depth_max = 1000, .budget = 100});
+  const Cut cut =
+      CutOf(MakePrompt(4, {}, {}), {.is_hybrid = true, .resume_depth_max = 1000, .budget = 100});
   EXPECT_EQ(cut.resume_depth, 0u);
   EXPECT_TRUE(cut.kept.empty());
 }
 
 TEST(AcquireCutTest, HybridWithoutTheFirstBlockKeepsNothing) {
-  const Cut cut = CutOf(MakePrompt(4, {0}, {2}),
-                        {.is_hybrid = true, .resume_depth_max = 1000, .budget = 100});
+  const Cut cut =
+      CutOf(MakePrompt(4, {0}, {2}), {.is_hybrid = true, .resume_depth_max = 1000, .budget = 100});
   EXPECT_TRUE(cut.kept.empty());
 }
 
 TEST(AcquireCutTest, HybridPassesOverADepthThatExceedsTheBudget) {
-  const Cut cut = CutOf(MakePrompt(4, {}, {1, 4}),
-                        {.is_hybrid = true, .resume_depth_max = 1000, .budget = 3});
+  const Cut cut =
+      CutOf(MakePrompt(4, {}, {1, 4}), {.is_hybrid = true, .resume_depth_max = 1000, .budget = 3});
   EXPECT_EQ(cut.resume_depth, 16u);
   EXPECT_EQ(cut.kept.size(), 2u);
   EXPECT_GT(cut.capped, 0u);

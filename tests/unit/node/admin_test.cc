@@ -90,9 +90,8 @@ TEST_P(AdminTest, VerifyFindsAFlippedBit) {
   const wire::Acquired got = Acquire(peer(), AcquireOf(4, 1));
   auto seen = peer().arena.at(got.hits[0].place.segment.value())->bytes();
   *const_cast<std::byte*>(seen.data() + got.hits[0].offset + 5) ^= std::byte{16};
-  const auto all = Ask<VerifyReport>([&](AdminDone<VerifyReport> d) {
-    node_->admin().Verify({.is_all = true}, std::move(d));
-  });
+  const auto all = Ask<VerifyReport>(
+      [&](AdminDone<VerifyReport> d) { node_->admin().Verify({.is_all = true}, std::move(d)); });
   ASSERT_TRUE(all.ok()) << all.status();
   EXPECT_EQ(all->checked, 9u);
   EXPECT_EQ(all->bad, 1u);
@@ -127,7 +126,8 @@ TEST_P(AdminTest, EvictLeavesThePinnedAlone) {
 
 TEST_P(AdminTest, ChoiceMustBeKeysOrAll) {
   StartWith(1);
-  for (const EntryChoice& choice : {EntryChoice{}, EntryChoice{.keys = {KeyOf(0)}, .is_all = true}}) {
+  for (const EntryChoice& choice :
+       {EntryChoice{}, EntryChoice{.keys = {KeyOf(0)}, .is_all = true}}) {
     const auto refused = Ask<EvictReport>(
         [&](AdminDone<EvictReport> d) { node_->admin().Evict(choice, std::move(d)); });
     EXPECT_TRUE(absl::IsInvalidArgument(refused.status()));
@@ -137,9 +137,8 @@ TEST_P(AdminTest, ChoiceMustBeKeysOrAll) {
 TEST_P(AdminTest, ExplainSaysWhyEachKeyIsThereOrNot) {
   options_.remote_listen = "127.0.0.1:0";
   StartWith(4);
-  const auto evicted = Ask<EvictReport>([&](AdminDone<EvictReport> d) {
-    node_->admin().Evict({.keys = {KeyOf(1)}}, std::move(d));
-  });
+  const auto evicted = Ask<EvictReport>(
+      [&](AdminDone<EvictReport> d) { node_->admin().Evict({.keys = {KeyOf(1)}}, std::move(d)); });
   ASSERT_TRUE(evicted.ok());
   auto filler = RemoteWithSession();
   filler->Say(wire::Type::kOffer, OfferOf({EntryOf(8)}));

@@ -38,7 +38,10 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
   ~NodeWorld() override { CrashNode(); }
 
   void StartNode() {
-    NodePorts ports{.loop = NewLoop("node"), .memory = memory_, .shards = {}, .local_listener = {},
+    NodePorts ports{.loop = NewLoop("node"),
+                    .memory = memory_,
+                    .shards = {},
+                    .local_listener = {},
                     .make_transport = {}};
     node_loop_ = static_cast<ManualLoop*>(&ports.loop);
     node_loops_ = {node_loop_};
@@ -46,7 +49,8 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
       // One shard lives on the transport loop, as in production.
       ManualLoop& loop = options_.shards == 1 ? *node_loop_ : NewLoop(absl::StrCat("shard", i));
       if (&loop != node_loop_) node_loops_.push_back(&loop);
-      copiers_.push_back(std::make_unique<ManualCopier>(loop, ManualCopier::Options{.seed = 7 + i}));
+      copiers_.push_back(
+          std::make_unique<ManualCopier>(loop, ManualCopier::Options{.seed = 7 + i}));
       ports.shards.push_back({loop, *copiers_.back()});
     }
     ports.local_listener = hub_.NewListener(*node_loop_, "/node.sock", {.uid = 0, .pid = 1});
@@ -87,10 +91,10 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
   };
   PeerOnLoop NewPeer(const RawPeer::Options& options) {
     ManualLoop& loop = NewLoop("peer");
-    return {&loop, std::make_unique<RawPeer>(
-                       loop, memory_,
-                       [&](TransportReceiver& r) { return network_.NewTransport(loop, r); },
-                       options)};
+    return {&loop,
+            std::make_unique<RawPeer>(
+                loop, memory_, [&](TransportReceiver& r) { return network_.NewTransport(loop, r); },
+                options)};
   }
   // A peer on the node's host, its hand-shake under way.
   PeerOnLoop Local(const RawPeer::Options& options, PeerProcess process = {.uid = 0, .pid = 2}) {
@@ -142,8 +146,8 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
     return out;
   }
   static Checksum SumOf(const std::string& bytes) {
-    return ChecksumOf(absl::MakeConstSpan(reinterpret_cast<const std::byte*>(bytes.data()),
-                                          bytes.size()));
+    return ChecksumOf(
+        absl::MakeConstSpan(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()));
   }
   // An entry whose bytes stand at block `at` of the peer's pool (or travel as DATA).
   wire::OfferEntry EntryOf(int i, int at = 0) {
@@ -173,9 +177,9 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
     }
   }
   wire::Acquire AcquireOf(int first, int count, absl::Duration deadline = absl::Seconds(1)) {
-    wire::Acquire acquire{.request = RequestId(++requests_made_),
-                          .remaining_us =
-                              static_cast<std::uint64_t>(absl::ToInt64Microseconds(deadline))};
+    wire::Acquire acquire{
+        .request = RequestId(++requests_made_),
+        .remaining_us = static_cast<std::uint64_t>(absl::ToInt64Microseconds(deadline))};
     for (int i = first; i < first + count; ++i) {
       acquire.keys.push_back(KeyOf(i));
       acquire.kinds.push_back(EntryKind::kKvBlock);

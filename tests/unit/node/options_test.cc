@@ -61,7 +61,9 @@ TEST(NodeStatsTest, EveryRefusalHasAName) {
 }
 
 TEST(RootClaimTest, EveryPartChangesTheRoot) {
-  const RootClaim base{.identity = {.model = "m", .numerics = "n"}, .name_space = "s", .salt = "t",
+  const RootClaim base{.identity = {.model = "m", .numerics = "n"},
+                       .name_space = "s",
+                       .salt = "t",
                        .block_tokens = 16};
   const Root root = *RootOf(base);
   RootClaim other = base;

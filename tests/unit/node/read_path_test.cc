@@ -166,8 +166,8 @@ TEST_P(ReadPathTest, PullSendsDataAndFailsForWhatIsGone) {
   auto reader = RemoteWithSession();
   const wire::Acquired got = Acquire(*reader.peer, AcquireOf(0, 4));
   ASSERT_EQ(got.hits.size(), 3u);
-  wire::Pull pull{.request = RequestId(50), .remaining_us = 1'000'000, .pin = got.pin,
-                  .indices = {0, 2, 3}};
+  wire::Pull pull{
+      .request = RequestId(50), .remaining_us = 1'000'000, .pin = got.pin, .indices = {0, 2, 3}};
   reader->Say(wire::Type::kPull, pull);
   ASSERT_TRUE(Until([&] { return reader->data.size() == 2 && reader->pulls_failed.size() == 1; }));
   for (const RawPeer::Data& data : reader->data) {
@@ -210,9 +210,8 @@ TEST_P(ReadPathTest, SendHoldsItsSlotPastPinAndSession) {
   const wire::Acquired got = Acquire(*reader.peer, acquire);
   reader->Say(wire::Type::kRelease, wire::Release{{got.pin}});
   ASSERT_TRUE(Until([&] { return network_.held_bulks() == 1; }));
-  const auto evicted = Ask<EvictReport>([&](AdminDone<EvictReport> d) {
-    node_->admin().Evict({.is_all = true}, std::move(d));
-  });
+  const auto evicted = Ask<EvictReport>(
+      [&](AdminDone<EvictReport> d) { node_->admin().Evict({.is_all = true}, std::move(d)); });
   ASSERT_TRUE(evicted.ok());
   EXPECT_EQ(evicted->held, 1u);
   network_.ReleaseBulk();

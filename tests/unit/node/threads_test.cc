@@ -41,11 +41,14 @@ class ThreadedNode {
     options.shards = shards;
     options.dev_token = std::string(32, 't');
     options.remote_listen = "127.0.0.1:0";
-    NodePorts ports{.loop = front_, .memory = memory_, .shards = {}, .local_listener = {},
-                    .make_transport = [this](LaneKind, TransportReceiver& r) {
-                      return absl::StatusOr<std::unique_ptr<Transport>>(
-                          network_.NewTransport(front_, r));
-                    }};
+    NodePorts ports{
+        .loop = front_,
+        .memory = memory_,
+        .shards = {},
+        .local_listener = {},
+        .make_transport = [this](LaneKind, TransportReceiver& r) {
+          return absl::StatusOr<std::unique_ptr<Transport>>(network_.NewTransport(front_, r));
+        }};
     for (std::uint32_t i = 0; i < shards; ++i) {
       loops_.push_back(std::make_unique<AsioLoop>());
       copiers_.push_back(std::make_unique<ThreadCopier>(*loops_.back(), ThreadCopier::Options{1}));
@@ -65,9 +68,10 @@ class ThreadedNode {
     node_.reset();
   }
   NodeStatus Status() {
-    std::promise<NodeStatus> status;
-    node_->admin().Status([&](absl::StatusOr<NodeStatus> s) { status.set_value(*s); });
-    return status.get_future().get();
+    // Shared: the one who sets it may still be at it when the waiting one has gone on.
+    const auto status = std::make_shared<std::promise<NodeStatus>>();
+    node_->admin().Status([status](absl::StatusOr<NodeStatus> s) { status->set_value(*s); });
+    return status->get_future().get();
   }
   LoopbackNetwork& network() { return network_; }
   NodeAdmin& admin() { return node_->admin(); }
@@ -124,7 +128,7 @@ class Worker {
     }
     peer_->wants.clear();
     for (const RawPeer::Data& data : peer_->data) {
-      const int key = static_cast<int>((data.header.request.value() + data.header.index) % kKeys);
+      const int key = AskedKey(data.header.request, data.header.index);
       (data.bytes == bytes_[key] ? right_ : wrong_) += 1;
     }
     peer_->data.clear();
@@ -150,12 +154,16 @@ class Worker {
     }
     peer_->Say(wire::Type::kOffer, offer);
   }
+  // Asks for what was offered a round before.
+  static int AskedKey(RequestId request, std::uint32_t index) {
+    return static_cast<int>((request.value() + 10 + index) % kKeys);
+  }
   void Acquire() {
     wire::Acquire acquire{.request = RequestId(rounds_ * 10 + number_),
                           .remaining_us = 500000,
                           .want = wire::Want::kPull};
-    for (int i = 0; i < 6; ++i) {
-      const int key = static_cast<int>((acquire.request.value() + i) % kKeys);
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const int key = AskedKey(acquire.request, i);
       acquire.keys.push_back(Sha256Of(absl::StrCat("k", key)));
       acquire.kinds.push_back(EntryKind::kKvBlock);
     }

@@ -49,7 +49,8 @@ TEST(TokenBookTest, LiveTokensAreLimitedAndExpiredOnesMakeRoom) {
 
 TEST(TokenBookTest, ImpossibleTtlIsRefused) {
   TokenBook book("");
-  for (const absl::Duration ttl : {absl::ZeroDuration(), -absl::Seconds(1), absl::Hours(24 * 365)}) {
+  for (const absl::Duration ttl :
+       {absl::ZeroDuration(), -absl::Seconds(1), absl::Hours(24 * 365)}) {
     EXPECT_EQ(book.Issue(kRoot, ttl, kNow).status().code(), absl::StatusCode::kInvalidArgument);
   }
 }

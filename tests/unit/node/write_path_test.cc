@@ -71,6 +71,20 @@ TEST_P(WritePathTest, WhatCannotBeIsRefused) {
   EXPECT_EQ(FrontNow().offers_refused, 4u);
 }
 
+TEST_P(WritePathTest, StatesOfASessionAreOfOneSize) {
+  StartNode();
+  auto peer = LocalWithSession();
+  wire::OfferEntry first = EntryOf(1);
+  first.kind = EntryKind::kState;
+  first.bytes = 2 * kBlockBytes;
+  wire::OfferEntry second = first;
+  second.key = KeyOf(2);
+  second.bytes = 3 * kBlockBytes;
+  const wire::WantMessage want = Offer(*peer.peer, OfferOf({first, second}));
+  EXPECT_EQ(want.entries[0].verdict, wire::Verdict::kWanted);
+  EXPECT_EQ(want.entries[1].refusal, wire::Refusal::kMalformed);
+}
+
 TEST_P(WritePathTest, SecondOfferOfAKeyIsPendingAndMovesNothing) {
   StartNode();
   auto a = LocalWithSession();
