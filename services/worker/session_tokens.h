@@ -10,8 +10,8 @@
 
 namespace cairn {
 
-// Dev mode: the node's token lies in `<node_run_dir>/token`, readable by its owner; it is read anew at
-// each attempt, since a restarted node writes another one.
+// Dev mode: the node's token lies in `<node_run_dir>/token`, readable by its owner; it is read anew
+// at each attempt, since a restarted node writes another one.
 TokenSource DevTokenSource(const std::string& node_run_dir);
 
 // mTLS: each attempt asks the node's OpenSession for a token of this root, on gRPC's threads.

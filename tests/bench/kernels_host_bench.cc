@@ -412,11 +412,7 @@ void BM_Attend(benchmark::State& state, const HostOps* ops) {
       benchmark::Counter(pairs * 4 * kHeadDim, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-}  // namespace
-}  // namespace cairn::host
-
-int main(int argc, char** argv) {
-  using namespace cairn::host;
+void RegisterAll() {
   for (const HostOps* ops : RunnableHostOps()) {
     const std::string tier = std::string("/") + ops->name;
     benchmark::RegisterBenchmark(("Prefill" + tier).c_str(), BM_Prefill, ops)
@@ -460,6 +456,13 @@ int main(int argc, char** argv) {
         ->ArgNames({"depth", "rows"})
         ->UseRealTime();
   }
+}
+
+}  // namespace
+}  // namespace cairn::host
+
+int main(int argc, char** argv) {
+  cairn::host::RegisterAll();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -260,6 +260,7 @@ class EntriesTest(Case):
         client = subprocess.Popen([support.binary("e2e_case_client"), self.node.run_dir, "tests/data/keys.json",
                                    self.case["name"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                   cwd=support.ROOT)
+        self.addCleanup(client.stdin.close)
         self.addCleanup(client.stdout.close)
         self.addCleanup(client.wait)
         self.addCleanup(client.kill)

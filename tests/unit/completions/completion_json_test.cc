@@ -7,8 +7,9 @@ namespace {
 
 TEST(CompletionJsonTest, ReadsTextAndSegments) {
   const auto body = ParseCompletion(
-      R"({"model":"m","segments":[{"kind":"prefix","text":"a"},{"kind":"span","tokens":[1,4294967295],
-          "base":7}],"max_tokens":3,"temperature":0,"seed":9,"stop":"x","stream":true})");
+      R"({"model":"m","segments":[{"kind":"prefix","text":"a"},{"kind":"span",
+          "tokens":[1,4294967295],"base":7}],"max_tokens":3,
+          "temperature":0,"seed":9,"stop":"x","stream":true})");
   ASSERT_TRUE(body.ok()) << body.status();
   ASSERT_EQ(body->segments.size(), 2u);
   EXPECT_EQ(body->segments[0].text, "a");
