@@ -300,7 +300,9 @@ TEST_P(TransportContract, DestructionEndsLoansAndPeersHearOfIt) {
     for (int i = 0; i < 4; ++i) {
       ASSERT_TRUE(rig_.SendBulk(a, at_a, absl::StrCat(i), bytes, results).ok());
     }
-    ASSERT_TRUE(Await([&] { return b.heard->landings_open > 0; }));
+    // Under way, or over already: a quick transport may be through before anyone looks.
+    ASSERT_TRUE(
+        Await([&] { return b.heard->landings_open > 0 || !b.heard->landed.empty(); }));
     if (sender_ends) {
       rig_.End(a);
       std::memset(bytes.data(), 0, bytes.size());  // ours again: nobody may read it any more
