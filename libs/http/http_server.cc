@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "absl/strings/numbers.h"
@@ -54,6 +55,7 @@ struct Shared {
   HttpHandler handler;
   asio::io_context io{1};
   std::uint32_t connections = 0;  // server's thread
+  std::set<class Connection*> open;  // server's thread; those whose handlers wait in `io`
 };
 
 // One client: reads a request, hands it out, writes what the reply gives, reads the next one.
@@ -62,10 +64,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(std::shared_ptr<Shared> shared, tcp::socket socket)
       : shared_(std::move(shared)), stream_(std::move(socket)) {
     ++shared_->connections;
+    shared_->open.insert(this);
     Error ignored;
     stream_.socket().non_blocking(true, ignored);  // WatchForLeaving's peek must never wait
   }
-  ~Connection() { --shared_->connections; }
+  ~Connection() {
+    --shared_->connections;
+    shared_->open.erase(this);
+  }
+  // The server goes: nobody is told any more.
+  void Drop() {
+    on_gone_ = nullptr;
+    Close();
+  }
 
   void Read() {
     parser_.emplace();
@@ -326,8 +337,17 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& opt
 }
 
 HttpServer::~HttpServer() {
-  state_->shared->io.stop();
+  Shared& shared = *state_->shared;
+  shared.io.stop();
   state_->thread.join();
+  // Waiting handlers own their connections, and a connection owns what holds the handlers: run them
+  // with an error each, or that circle would never end.
+  Error ignored;
+  state_->acceptor.close(ignored);
+  shared.io.restart();
+  const std::set<Connection*> open = shared.open;
+  for (Connection* connection : open) connection->Drop();
+  shared.io.poll();
 }
 
 const std::string& HttpServer::address() const { return state_->address; }
