@@ -10,10 +10,11 @@
 
 namespace cairn {
 
-// The active-message id of all our frames. Ids below kUcxIdsMax have a handler that drops and
-// counts; UCX itself warns about the others.
+// The active-message id of all our frames. Every other id that fits UCX's header has a handler that
+// drops and counts: UCX 1.13 looks up one that has none beyond its table's end, or in entries that
+// were never initialised, so a peer could crash us with one number.
 inline constexpr unsigned kUcxFrameId = 0;
-inline constexpr unsigned kUcxIdsMax = 64;
+inline constexpr unsigned kUcxIdMax = 65535;
 
 enum class FrameKind : std::uint8_t {
   kIntroduce = 1,  // eager: an Introduction; the token is 0

@@ -39,7 +39,8 @@ UcxTransportImpl::UcxTransportImpl(Loop& loop, TransportReceiver& receiver,
       alive_(std::make_shared<bool>(true)) {}
 
 absl::Status UcxTransportImpl::Begin() {
-  for (unsigned id = 0; id < kUcxIdsMax; ++id) {
+  // From the last one down: UCX's table (1.5 MiB) is allocated once.
+  for (unsigned id = kUcxIdMax + 1; id-- > 0;) {
     ucp_am_handler_param_t handler{};
     handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
                          UCP_AM_HANDLER_PARAM_FIELD_ARG;

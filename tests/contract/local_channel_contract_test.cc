@@ -205,7 +205,7 @@ TEST_P(LocalChannelContract, ChannelMayEndInsideItsCallbacks) {
                           rig_->Record([&] { has_closed = true; });
                         });
     EXPECT_TRUE(far_.channel->Send(Body("one")).ok());
-    EXPECT_TRUE(far_.channel->Send(Body("two")).ok());
+    (void)far_.channel->Send(Body("two"));  // the other side may be gone already
   });
   EXPECT_TRUE(rig_->Await([&] { return has_ended && has_closed; }));
 }

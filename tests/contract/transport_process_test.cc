@@ -29,12 +29,13 @@ class TransportProcess : public testing::TestWithParam<Way> {
 
   // Starts a peer and joins it with `process`; the endpoint here.
   EndpointId StartPeer(Process& process, std::unique_ptr<ChildProcess>& child) {
+    std::size_t before = 0;
+    rig_.loops().Record([&] { before = process.heard->accepted.size(); });
     child = std::make_unique<ChildProcess>(
         std::vector<std::string>{CAIRN_UCX_PEER, WordOf(GetParam()), AddressOf(process)});
     const std::string theirs = *FromHex(child->ReadLine());
     EndpointId endpoint;
     if (Dials(GetParam())) {
-      std::size_t before = process.heard->accepted.size();
       EXPECT_TRUE(Await([&] { return process.heard->accepted.size() > before; }));
       rig_.loops().Record([&] { endpoint = process.heard->accepted.back(); });
     } else {
@@ -60,7 +61,7 @@ class TransportProcess : public testing::TestWithParam<Way> {
     rig_.loops().Record([&] { before = process.heard->messages.size(); });
     ASSERT_TRUE(rig_.Send(process, peer, 5, "echo " + text).ok());
     ASSERT_TRUE(Await([&] { return process.heard->messages.size() > before; }));
-    EXPECT_EQ(process.heard->messages.back().body, text);
+    rig_.loops().Record([&] { EXPECT_EQ(process.heard->messages.back().body, text); });
   }
 
   TransportRig rig_{GetParam()};
@@ -91,10 +92,12 @@ TEST_P(TransportProcess, KilledPeerIsNoticedAndAllLoansEnd) {
   child->Signal(SIGKILL);
   child->Wait();
   ASSERT_TRUE(Await([&] { return here.heard->closed_count(peer) == 1; }));
-  EXPECT_EQ(here.heard->why(peer).code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(here.heard->landings_open, 0u);
-  ASSERT_EQ(results.size(), 4u);
-  for (const absl::Status& status : results) EXPECT_FALSE(status.ok());
+  rig_.loops().Record([&] {
+    EXPECT_EQ(here.heard->why(peer).code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(here.heard->landings_open, 0u);
+    EXPECT_EQ(results.size(), 4u);
+    for (const absl::Status& status : results) EXPECT_FALSE(status.ok());
+  });
   // The next one is served.
   here.heard->accepts_bulk = nullptr;
   const EndpointId next = StartPeer(here, child);
@@ -117,9 +120,11 @@ TEST_P(TransportProcess, StoppedPeersLoansEndAtCloseAndNoByteLandsLater) {
   ASSERT_TRUE(rig_.SendBulk(here, peer, "out", bytes, results).ok());
   rig_.Close(here, peer);
   ASSERT_TRUE(Await([&] { return here.heard->closed_count(peer) == 1; }));
-  EXPECT_TRUE(here.heard->why(peer).ok());
-  EXPECT_EQ(here.heard->landings_open, 0u);
-  EXPECT_EQ(results.size(), 1u);
+  rig_.loops().Record([&] {
+    EXPECT_TRUE(here.heard->why(peer).ok());
+    EXPECT_EQ(here.heard->landings_open, 0u);
+    EXPECT_EQ(results.size(), 1u);
+  });
   // All of it is ours again. The peer goes on, finds its endpoint gone and ends.
   std::string& landing = here.heard->mutable_landing("from peer");
   landing.assign(landing.size(), 'o');
@@ -150,9 +155,11 @@ TEST_P(TransportProcess, HostileFramesCostALogLineOnly) {
     EXPECT_GT(stats.strangers_dropped, 0u);
     EXPECT_EQ(stats.bulks_received, 0u);
   });
-  EXPECT_EQ(here.heard->bulks_announced, 0u);
-  EXPECT_EQ(here.heard->closed_count(peer), 0u);
-  EXPECT_EQ(here.heard->messages.size(), 7u);
+  rig_.loops().Record([&] {
+    EXPECT_EQ(here.heard->bulks_announced, 0u);
+    EXPECT_EQ(here.heard->closed_count(peer), 0u);
+    EXPECT_EQ(here.heard->messages.size(), 7u);
+  });
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ void Attack(RawPeer& raw, const std::string& kind) {
   constexpr unsigned kRendezvous = UCP_AM_SEND_FLAG_RNDV;
   const std::string big(64 << 20, 'x');
   if (kind == "ids") {
-    for (const unsigned id : {0u, 1u, 31u, 63u, 64u, 1000u, 40000u}) {
+    for (const unsigned id : {0u, 1u, 31u, 63u, 64u, 127u, 1000u, 40000u, 65535u}) {
       for (const unsigned flags : {kEager, kRendezvous}) {
         raw.Send(id, "rubbish", std::string(100, 'r'), flags);
         raw.Send(id, "", "r", flags);
@@ -229,9 +229,12 @@ void Attack(RawPeer& raw, const std::string& kind) {
     }
   } else {
     CAIRN_CHECK(kind == "half") << kind;
-    raw.Send(0, FrameOf(FrameKind::kMessage, 1), "a word", kEager);
-    raw.Send(0, FrameOf(FrameKind::kBulk, 1), big, kRendezvous, /*waits=*/false);
-    raw.Send(0, FrameOf(FrameKind::kMessage, 1), big, kEager, /*waits=*/false);
+    const std::string word = "a word";
+    const std::string message = FrameOf(FrameKind::kMessage, 1);
+    const std::string bulk = FrameOf(FrameKind::kBulk, 1);
+    raw.Send(0, message, word, kEager);
+    raw.Send(0, bulk, big, kRendezvous, /*waits=*/false);
+    raw.Send(0, message, big, kEager, /*waits=*/false);
     raw.ProgressABit();
     std::printf("half\n");
     std::fflush(stdout);
