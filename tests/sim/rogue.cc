@@ -59,6 +59,14 @@ void Rogue::Vanish() {
   peer_.reset();
 }
 
+// One that it has, if any, or one that it never had.
+PinId Rogue::SomePin() {
+  for (auto it = peer_->acquired.rbegin(); it != peer_->acquired.rend(); ++it) {
+    if (it->pin != PinId() && rng_.Chance(5, 6)) return it->pin;
+  }
+  return PinId(rng_.Below(9));
+}
+
 void Rogue::Misbehave() {
   const Universe& universe = Universe::Get();
   const Key key = universe.entries()[rng_.Below(universe.entries().size())].key;
@@ -66,29 +74,30 @@ void Rogue::Misbehave() {
     case 0:
       peer_->Send(wire::Type::kAcquire, std::string(rng_.Below(300), '\1'));
       break;
-    case 1: {
-      const PinId pin = peer_->acquired.empty() ? PinId(rng_.Below(9)) : peer_->acquired.back().pin;
-      peer_->Say(wire::Type::kSuspect, wire::Suspect{pin, 0});
+    case 1:
+      peer_->Say(wire::Type::kSuspect, wire::Suspect{SomePin(), 0});
       break;
-    }
-    case 2: {
-      const PinId pin = peer_->acquired.empty() ? PinId(rng_.Below(9)) : peer_->acquired.back().pin;
+    case 2:
       peer_->Say(wire::Type::kPull, wire::Pull{.request = RequestId(++requests_),
                                                .remaining_us = rng_.Below(300),
-                                               .pin = pin,
+                                               .pin = SomePin(),
                                                .indices = {0, 5}});
       break;
-    }
     case 3:
       peer_->SendData({RequestId(999), 3}, AsBytes(bulk_).first(kBlockBytes));
       break;
     case 4:
       peer_->Say(wire::Type::kAcquire,
                  wire::Acquire{.request = RequestId(++requests_),
-                               .remaining_us = rng_.Below(200),
+                               .remaining_us = rng_.Below(600),
                                .want = rng_.Chance(1, 2) ? wire::Want::kPull : wire::Want::kPlace,
                                .keys = {key, key},
                                .kinds = {EntryKind::kKvBlock, EntryKind::kKvBlock}});
+      // Slander: the bytes are sound, mostly.
+      loop_->RunAt(loop_->Now() + absl::Microseconds(static_cast<std::int64_t>(rng_.Below(300))),
+                   [this] {
+                     peer_->Say(wire::Type::kSuspect, wire::Suspect{SomePin(), 0});
+                   });
       break;
     default:
       OfferAndMisdeliver();

@@ -24,6 +24,7 @@ class Rogue {
  private:
   void Appear();
   void Misbehave();
+  PinId SomePin();
   void OfferAndMisdeliver();
 
   SimWorld& sim_;

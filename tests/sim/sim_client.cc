@@ -231,7 +231,8 @@ void SimClient::CheckHybrid(const Ask& ask, const AcquireAnswer& answer) {
 }
 
 void SimClient::CheckBytes(absl::Span<const std::byte> bytes, int entry, const char* how) {
-  const bool is_right = Universe::Get().IsRight(bytes, entry, profile_.tenant);
+  const bool is_right =
+      bytes.size() == BytesFor(entry) && Universe::Get().IsRight(bytes, entry, profile_.tenant);
   if (is_right) {
     ++sim_.tally.reads;
   } else {

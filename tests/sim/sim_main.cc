@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -115,16 +117,18 @@ class Runner {
     Work();
     for (std::thread& thread : threads) thread.join();
     const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
-    std::printf(
-        "sim: %zu seeds in %.1f s (%.0f/s), %llu steps; %llu acquires, %llu offers, %llu stored, "
-        "%llu "
-        "evicted; %llu blocks read right, %llu thrown away; %llu client and %llu node crashes, "
-        "%llu "
-        "bits flipped, %llu quarantined, %llu conflicts\n",
-        seeds_.size(), seconds, static_cast<double>(seeds_.size()) / seconds, Ull(sum_.steps),
-        Ull(sum_.acquires), Ull(sum_.offers), Ull(sum_.stored), Ull(sum_.evictions),
-        Ull(sum_.reads), Ull(sum_.reads_thrown), Ull(sum_.client_crashes), Ull(sum_.node_crashes),
-        Ull(sum_.flips), Ull(sum_.quarantined), Ull(sum_.conflicts));
+    MutexLock lock(mutex_);
+    const Tally& sum = sum_;
+    std::printf("sim: %zu seeds in %.1f s (%.0f/s), %llu steps\n", seeds_.size(), seconds,
+                static_cast<double>(seeds_.size()) / seconds, Ull(sum.steps));
+    std::printf("  %llu acquires, %llu offers, %llu stored, %llu evicted\n", Ull(sum.acquires),
+                Ull(sum.offers), Ull(sum.stored), Ull(sum.evictions));
+    std::printf("  %llu blocks read right, %llu thrown away\n", Ull(sum.reads),
+                Ull(sum.reads_thrown));
+    std::printf("  %llu client and %llu node crashes, %llu bits flipped, %llu quarantined, ",
+                Ull(sum.client_crashes), Ull(sum.node_crashes), Ull(sum.flips),
+                Ull(sum.quarantined));
+    std::printf("%llu conflicts\n", Ull(sum.conflicts));
     return !has_failed_;
   }
 
@@ -169,12 +173,17 @@ bool AllMarksAreHit() {
   const std::vector<std::string> marks = MarksInSources();
   if (marks.empty()) std::printf("marks: no sources here, not checked\n");
   bool all = true;
+  std::pair<std::uint64_t, std::string> rarest = {UINT64_MAX, ""};
   for (const std::string& mark : marks) {
-    if (hits[mark] > 0) continue;
-    if (elsewhere.contains(mark) && std::ifstream(elsewhere[mark]).good()) continue;
-    std::printf("FAILED: no seed reached the branch marked %s\n", mark.c_str());
-    all = false;
+    if (hits[mark] > 0) {
+      rarest = std::min(rarest, {hits[mark], mark});
+    } else if (!elsewhere.contains(mark) || !std::ifstream(elsewhere[mark]).good()) {
+      std::printf("FAILED: no seed reached the branch marked %s\n", mark.c_str());
+      all = false;
+    }
   }
+  std::printf("marks: %zu, the rarest was reached %llu times (%s)\n", marks.size(),
+              static_cast<unsigned long long>(rarest.first), rarest.second.c_str());
   return all;
 }
 
