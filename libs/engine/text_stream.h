@@ -27,11 +27,5 @@ class TextStream {
   bool stopped_ = false;
 };
 
-// The length of the longest prefix of `bytes` that ends with a whole UTF-8 character, where at most
-// the last 3 bytes are held back (a byte that begins no character counts as a whole one).
-std::size_t WholeCharacters(absl::string_view bytes);
-// `bytes` with every ill-formed sequence replaced by U+FFFD.
-std::string ToValidUtf8(absl::string_view bytes);
-
 }  // namespace cairn
 #endif  // CAIRN_LIBS_ENGINE_TEXT_STREAM_H_

@@ -1,6 +1,6 @@
 #include "libs/tokenizer/byte_alphabet.h"
 
-#include "libs/tokenizer/utf8.h"
+#include "libs/base/utf8.h"
 
 namespace cairn {
 namespace {

@@ -9,10 +9,10 @@
 #include "libs/base/check.h"
 #include "libs/base/limits.h"
 #include "libs/base/status_macros.h"
+#include "libs/base/utf8.h"
 #include "libs/tokenizer/byte_alphabet.h"
 #include "libs/tokenizer/merge_table.h"
 #include "libs/tokenizer/splitter.h"
-#include "libs/tokenizer/utf8.h"
 
 namespace cairn {
 namespace {

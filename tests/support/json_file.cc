@@ -1,6 +1,6 @@
 #include "tests/support/json_file.h"
 
-#include <boost/json/src.hpp>
+#include <boost/json/parse.hpp>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>

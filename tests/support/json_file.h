@@ -7,7 +7,6 @@
 namespace cairn {
 
 // The JSON of a file; throws (and so fails the test) if it cannot be read or parsed.
-// json_file.cc holds Boost.JSON itself: list it in SRCS of the tests that use this.
 boost::json::value ReadJsonFile(const std::string& path);
 
 }  // namespace cairn

@@ -15,3 +15,9 @@ find_package(benchmark CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+
+# Boost.JSON is used header-only, as Debian's libboost1.81-dev has it: its code is compiled once, here.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/boost_json.cc CONTENT "#include <boost/json/src.hpp>\n")
+add_library(boost_json STATIC ${PROJECT_BINARY_DIR}/boost_json.cc)
+target_link_libraries(boost_json PUBLIC Boost::headers)
+add_library(Boost::json_source ALIAS boost_json)

@@ -39,9 +39,13 @@ TEST(TextStreamTest, EarliestOfSeveralStopsWins) {
 }
 
 TEST(TextStreamTest, IllFormedBytesBecomeReplacementCharacters) {
-  EXPECT_EQ(ToValidUtf8("a\xff\xc0\xaf"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(ToValidUtf8("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
-  EXPECT_EQ(ToValidUtf8("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  TextStream stream({});
+  EXPECT_EQ(stream.Push("a\xff"), "a\xef\xbf\xbd");
+  EXPECT_EQ(stream.Push("\xe2\x82"), "");
+  EXPECT_EQ(stream.Push("b\xc3"),
+            "\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(stream.Finish(), "\xef\xbf\xbd");
 }
 
 TEST(TextStreamTest, EveryCutOfATextGivesTheSameText) {

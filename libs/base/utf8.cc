@@ -1,4 +1,4 @@
-#include "libs/tokenizer/utf8.h"
+#include "libs/base/utf8.h"
 
 #include <cstdint>
 
@@ -46,6 +46,16 @@ std::size_t Utf8PrefixBytes(absl::string_view text) {
   while (at < text.size()) {
     const Utf8Step step = NextUtf8(text.substr(at));
     if (step.kind != Utf8Step::Kind::kCharacter) break;
+    at += step.bytes;
+  }
+  return at;
+}
+
+std::size_t WholeUtf8Bytes(absl::string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const Utf8Step step = NextUtf8(bytes.substr(at));
+    if (step.kind == Utf8Step::Kind::kCut) break;
     at += step.bytes;
   }
   return at;

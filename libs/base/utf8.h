@@ -1,5 +1,5 @@
-#ifndef CAIRN_LIBS_TOKENIZER_UTF8_H_
-#define CAIRN_LIBS_TOKENIZER_UTF8_H_
+#ifndef CAIRN_LIBS_BASE_UTF8_H_
+#define CAIRN_LIBS_BASE_UTF8_H_
 
 #include <cstddef>
 #include <string>
@@ -26,10 +26,13 @@ Utf8Step NextUtf8(absl::string_view text);
 // The length of the longest well-formed start of `text`.
 std::size_t Utf8PrefixBytes(absl::string_view text);
 
+// The length of `bytes` without a character that is cut at their end.
+std::size_t WholeUtf8Bytes(absl::string_view bytes);
+
 // `bytes` with U+FFFD for each broken part (Python's errors="replace" gives the same).
 std::string ToUtf8(absl::string_view bytes);
 
 inline constexpr absl::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
 }  // namespace cairn
-#endif  // CAIRN_LIBS_TOKENIZER_UTF8_H_
+#endif  // CAIRN_LIBS_BASE_UTF8_H_

@@ -1,4 +1,4 @@
-#include "libs/tokenizer/utf8.h"
+#include "libs/base/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -59,6 +59,15 @@ TEST(Utf8Test, BrokenPartsBecomeOneReplacementEach) {
   EXPECT_EQ(ToUtf8("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"), r + r + r + r + r + "A" + r + r + "B");
   EXPECT_EQ(ToUtf8("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), r + r + r + r + "A");
   EXPECT_EQ(ToUtf8("caf\xC3"), "caf" + r);
+}
+
+TEST(Utf8Test, OnlyACharacterCutAtTheEndIsNotWhole) {
+  EXPECT_EQ(WholeUtf8Bytes(""), 0u);
+  EXPECT_EQ(WholeUtf8Bytes("ab\xC3\xA9"), 4u);
+  EXPECT_EQ(WholeUtf8Bytes("ab\xC3"), 2u);
+  EXPECT_EQ(WholeUtf8Bytes("ab\xF0\x9F\x98"), 2u);
+  EXPECT_EQ(WholeUtf8Bytes("\xC3("), 2u);     // broken, not cut
+  EXPECT_EQ(WholeUtf8Bytes("\xE0\x80"), 2u);  // no character starts so
 }
 
 TEST(Utf8Test, PrefixEndsBeforeTheFirstBrokenByte) {

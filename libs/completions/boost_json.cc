@@ -1,2 +1,0 @@
-// Boost.JSON is header-only with its code in this one source.
-#include <boost/json/src.hpp>
