@@ -39,7 +39,7 @@ class Tokenizer : public TextTokenizer {
   // INVALID_ARGUMENT for a text longer than limits::kTokenizerTextBytesMax. No BOS is added.
   absl::StatusOr<std::vector<std::uint32_t>> Encode(absl::string_view text) const;
   // The bytes of each id in turn, control tokens by their name; empty for an id that is not in the
-  // vocabulary. The result may be cut within a character: see stream_decoder.h.
+  // vocabulary. The result may be cut within a character.
   std::string Decode(absl::Span<const std::uint32_t> ids) const;
   absl::string_view BytesOf(std::uint32_t id) const;
 
