@@ -1,10 +1,13 @@
 """The demo itself; tools/demo builds what it needs and starts it."""
 import argparse
+import contextlib
 import json
 import os
+import queue
 import shlex
 import signal
 import sys
+import threading
 import time
 
 import report
@@ -18,11 +21,6 @@ NEW_REQUESTS = 8
 
 def say(text, to=sys.stdout):
     print(f"demo: {text}", file=to, flush=True)
-
-
-def end_on(number, frame):
-    signal.signal(number, signal.SIG_IGN)  # once is enough: what follows is the stopping
-    raise SystemExit(128 + number)
 
 
 def print_what_to_try(cluster, bin_dir, asked):
@@ -45,41 +43,64 @@ To end it:
   kill {pids}; rm -r {shlex.quote(cluster.folder)}""", flush=True)
 
 
-def run(options):
+def play(cluster, options):
+    """All phases; the exit code."""
     begun = time.monotonic()
+    asked, new = prompts(REQUESTS, NEW_REQUESTS)
+    player = Player(cluster, asked, new, report.print_phase)
+    say(f"{REQUESTS} requests a phase; the node and the workers live in {cluster.folder}")
+    say("a passage is in three requests, about: also a cold cache warms up on the way; speed-up is over the cacheless worker")
+    report.print_head()
+    try:
+        player.play()
+    finally:
+        found = report.faults(player.phases)
+        if options.json:
+            report.write_json(options.json, player.phases, found, time.monotonic() - begun)
+    for fault in found:
+        say(f"failed: {fault}", sys.stderr)
+    if found:
+        return 1
+    warm, new = (next(p for p in player.phases if p.name == name) for name in ("warm (worker B)", "warm, new prompts"))
+    say(f"good in {time.monotonic() - begun:.0f} s: every answer equals the cacheless one, no request failed, and what another "
+        f"worker computed made the first token come {warm.speed_up:.1f} times as fast; {new.speed_up:.1f} times where only "
+        f"passages were known (aim: {report.SPEED_UP_AIM:.0f})")
+    if options.keep:
+        cluster.node.start()
+        cluster.node.wait_sessions(2)
+        print_what_to_try(cluster, options.bin, asked[0])
+    return 0
+
+
+def play_and_tell(cluster, options, ends):
+    """`play` on a thread of its own. An end that was asked for is what makes it fail then, and needs no word."""
+    code = 1
+    try:
+        code = play(cluster, options)
+    except DemoFailed as failure:
+        if not cluster.ending.is_asked:
+            say(f"failed: {failure}", sys.stderr)
+    finally:
+        ends.put(code)
+
+
+def run(options, ends):
     if not os.path.isdir(FOLDER):
         raise DemoFailed(f"there is no {FOLDER}: the demo's texts are those of a Debian system")
-    asked, new = prompts(REQUESTS, NEW_REQUESTS)
     cluster = Cluster(options.bin, options.model)
-    player = Player(cluster, asked, new, report.print_phase)
-    is_kept = False
-    try:
-        say(f"{REQUESTS} requests a phase; the node and the workers live in {cluster.folder}")
-        say("a passage is in three requests, about: also a cold cache warms up on the way; speed-up is over the cacheless worker")
-        report.print_head()
-        try:
-            player.play()
-        finally:
-            found = report.faults(player.phases)
-            if options.json:
-                report.write_json(options.json, player.phases, found, time.monotonic() - begun)
-        for fault in found:
-            say(f"failed: {fault}", sys.stderr)
-        if not found:
-            warm, new = (next(p for p in player.phases if p.name == name) for name in ("warm (worker B)", "warm, new prompts"))
-            say(f"good in {time.monotonic() - begun:.0f} s: every answer equals the cacheless one, no request failed, and what another "
-                f"worker computed made the first token come {warm.speed_up:.1f} times as fast; {new.speed_up:.1f} times where only "
-                f"passages were known (aim: {report.SPEED_UP_AIM:.0f})")
-        if options.keep and not found:
-            cluster.node.start()
-            cluster.node.wait_sessions(2)
-            print_what_to_try(cluster, options.bin, asked[0])
-            is_kept = True
-        return 1 if found else 0
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if not is_kept:
-            cluster.stop()
+    player = threading.Thread(target=play_and_tell, args=(cluster, options, ends))
+    player.start()
+    code = None
+    while code is None:
+        with contextlib.suppress(queue.Empty):
+            code = ends.get(timeout=0.2)  # a signal that another thread took wakes no one: look again
+    if code == 0 and options.keep:
+        player.join()
+        return 0
+    cluster.stop()  # whatever the player waits for fails now
+    player.join()
+    cluster.remove_folder()
+    return code
 
 
 def main():
@@ -90,10 +111,12 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     options.bin, options.model = os.path.abspath(options.bin), os.path.abspath(options.model)
+    # A signal's handler may run between any two steps of this thread: so this thread only waits, for the first end that comes.
+    ends = queue.SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end_on)
+        signal.signal(number, lambda number, frame: ends.put(128 + number))
     try:
-        return run(options)
+        return run(options, ends)
     except DemoFailed as failure:
         say(f"failed: {failure}", sys.stderr)
         return 1

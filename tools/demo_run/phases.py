@@ -85,6 +85,8 @@ class Player:
         self.phases = []
 
     def _add(self, name, answers, is_timed, *services, expected=None):
+        if self.cluster.ending.is_asked:
+            raise DemoFailed("interrupted")
         self.cluster.require_running(*services)
         expected = expected or (self.phases[0].answers if self.phases else answers)
         phase = Phase(name, answers, expected, is_timed)

@@ -1,4 +1,5 @@
 """Starts, kills and stops the programs of the demo, each with a log file in the demo's own folder."""
+import contextlib
 import json
 import os
 import re
@@ -6,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from completions import get_json
@@ -27,11 +29,31 @@ def wait_until(is_so, what, seconds=START_SECONDS):
         time.sleep(0.05)
 
 
+class Ending:
+    """Once the end is asked for, nothing is started any more. Of one demo, shared by its threads."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self.is_asked = False
+
+    def ask(self):
+        with self._lock:
+            self.is_asked = True
+
+    @contextlib.contextmanager
+    def starting(self):
+        """Around a start: none is half done when ask() returns, so that whoever stops all knows all."""
+        with self._lock:
+            if self.is_asked:
+                raise DemoFailed("interrupted")
+            yield
+
+
 class Service:
     """One program. `started` is the pattern of the line that tells that it serves, with its address as the group."""
 
-    def __init__(self, name, program, config, folder, started):
-        self.name, self.program, self._started = name, program, re.compile(started)
+    def __init__(self, name, program, config, folder, ending, started):
+        self.name, self.program, self._ending, self._started = name, program, ending, re.compile(started)
         self._config = os.path.join(folder, f"{name}.yaml")
         self._log = os.path.join(folder, f"{name}.log")
         with open(self._config, "w", encoding="utf-8") as file:
@@ -54,7 +76,7 @@ class Service:
         return f"{self.name} has ended with code {self._process.returncode}; the end of its log:\n{self.log_tail()}"
 
     def start(self):
-        with open(self._log, "w", encoding="utf-8") as log:
+        with self._ending.starting(), open(self._log, "w", encoding="utf-8") as log:
             # A session of its own: Ctrl-C on the terminal is for the demo alone, which then stops all in order.
             self._process = subprocess.Popen([self.program, "--config", self._config], stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log, start_new_session=True)
@@ -88,12 +110,12 @@ class Service:
 
 
 class Node(Service):
-    def __init__(self, folder, bin_dir):
+    def __init__(self, folder, bin_dir, ending):
         self.run_dir = os.path.join(folder, "node")
         self._ctl = os.path.join(bin_dir, "cairnctl")
         super().__init__("node", os.path.join(bin_dir, "cairn-node"),
                          {"run_dir": self.run_dir, "security": {"dev_mode_without_tls": True},
-                          "arena": {"bytes": "512MiB", "segment_bytes": "128MiB"}}, folder, r" node_started .*?grpc=(\S+)")
+                          "arena": {"bytes": "512MiB", "segment_bytes": "128MiB"}}, folder, ending, r" node_started .*?grpc=(\S+)")
 
     def status(self):
         ran = subprocess.run([self._ctl, "status", "--run-dir", self.run_dir, "--output=json"], capture_output=True,
@@ -107,11 +129,11 @@ class Node(Service):
 
 
 class Worker(Service):
-    def __init__(self, name, folder, bin_dir, model, node=None):
+    def __init__(self, name, folder, bin_dir, ending, model, node=None):
         config = {"model": {"file": model}, "engine": {"pool_bytes": "512MiB"}}
         if node is not None:
             config["cache"] = {"node_run_dir": node.run_dir, "single_tenant": True, "security": {"dev_mode_without_tls": True}}
-        super().__init__(name, os.path.join(bin_dir, "cairn-worker"), config, folder, r" worker_started .*?http=(\S+)")
+        super().__init__(name, os.path.join(bin_dir, "cairn-worker"), config, folder, ending, r" worker_started .*?http=(\S+)")
 
     def health(self):
         return get_json(self.address, "/health")
@@ -133,10 +155,11 @@ class Cluster:
         base = os.environ.get("TMPDIR", "/tmp")
         # Below /tmp if TMPDIR is deep: the path of a socket has at most 107 bytes.
         self.folder = tempfile.mkdtemp(prefix="cairn-demo-", dir=base if len(base) < 60 else "/tmp")
-        self.node = Node(self.folder, bin_dir)
-        self.worker_a = Worker("worker-a", self.folder, bin_dir, model, self.node)
-        self.worker_b = Worker("worker-b", self.folder, bin_dir, model, self.node)
-        self.cacheless = Worker("worker-cacheless", self.folder, bin_dir, model)
+        self.ending = Ending()
+        self.node = Node(self.folder, bin_dir, self.ending)
+        self.worker_a = Worker("worker-a", self.folder, bin_dir, self.ending, model, self.node)
+        self.worker_b = Worker("worker-b", self.folder, bin_dir, self.ending, model, self.node)
+        self.cacheless = Worker("worker-cacheless", self.folder, bin_dir, self.ending, model)
 
     def all(self):
         return [self.cacheless, self.worker_a, self.worker_b, self.node]
@@ -146,8 +169,11 @@ class Cluster:
             if not service.is_running():
                 raise DemoFailed(service.why_dead())
 
-    def stop(self, keeps_folder=False):
+    def stop(self):
+        """For good. From any thread, and more than once."""
+        self.ending.ask()
         for service in self.all():
             service.stop()
-        if not keeps_folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def remove_folder(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
