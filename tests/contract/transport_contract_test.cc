@@ -267,7 +267,8 @@ TEST_P(TransportContract, LoansEndBeforeOnClosedOfEitherSide) {
     for (std::size_t i = 0; i < kBulks; ++i) {
       ASSERT_TRUE(rig_.SendBulk(a, at_a, absl::StrCat(i), bytes, results).ok());
     }
-    ASSERT_TRUE(Await([&] { return b.heard->landings_open > 0; }));
+    // Under way, or over already: a quick transport may be through before anyone looks.
+    ASSERT_TRUE(Await([&] { return b.heard->landings_open > 0 || !b.heard->landed.empty(); }));
     if (sender_closes) {
       rig_.Close(a, at_a);
     } else {
@@ -296,13 +297,13 @@ TEST_P(TransportContract, DestructionEndsLoansAndPeersHearOfIt) {
     Process& b = rig_.NewProcess();
     const auto [at_a, at_b] = rig_.Join(a, b);
     std::vector<absl::Status> results;
-    std::string bytes = Pattern(16 * kMiB, 3);
+    // Few enough to be through before the sender's end gives up on its BYE, which queues behind
+    // them: keepalive cannot tell b of the death of a peer in b's own process.
+    std::string bytes = Pattern(4 * kMiB, 3);
     for (int i = 0; i < 4; ++i) {
       ASSERT_TRUE(rig_.SendBulk(a, at_a, absl::StrCat(i), bytes, results).ok());
     }
-    // Under way, or over already: a quick transport may be through before anyone looks.
-    ASSERT_TRUE(
-        Await([&] { return b.heard->landings_open > 0 || !b.heard->landed.empty(); }));
+    ASSERT_TRUE(Await([&] { return b.heard->landings_open > 0 || !b.heard->landed.empty(); }));
     if (sender_ends) {
       rig_.End(a);
       std::memset(bytes.data(), 0, bytes.size());  // ours again: nobody may read it any more
