@@ -116,6 +116,7 @@ void CacheClient::OnSessionUp() {
   CompareBoots();
   if (session_->mapping() != nullptr) verifier_->BeginArena(session_->mapping()->arena_boot());
   context_.session = session_.get();
+  is_connected_.store(true, std::memory_order_relaxed);
   LogEvent(LogLevel::kInfo, "session_opened")
       .With("peer", options_.peer_name)
       .With("session", session_->serial().value())
@@ -135,6 +136,7 @@ void CacheClient::CompareBoots() {
 void CacheClient::OnSessionEnded(const absl::Status& why, const char* phase) {
   const bool was_up = context_.session != nullptr;
   context_.session = nullptr;
+  is_connected_.store(false, std::memory_order_relaxed);
   if (absl::IsInvalidArgument(why)) {
     CAIRN_COVERED("client_protocol_error");
     ++stats_.protocol_errors;

@@ -2,6 +2,7 @@
 #define CAIRN_LIBS_CLIENT_CACHE_CLIENT_H_
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -63,6 +64,8 @@ class CacheClient final : private PinReleaser, private SessionEvents, private Li
   void Offer(std::vector<OfferBlock> blocks, Instant deadline, OfferDone each);
 
   bool has_session() const { return context_.session != nullptr; }
+  // The same for any thread; the answer may be old when it comes.
+  bool is_connected() const { return is_connected_.load(std::memory_order_relaxed); }
   const ClientStats& stats() const { return stats_; }
 
  private:
@@ -102,6 +105,7 @@ class CacheClient final : private PinReleaser, private SessionEvents, private Li
   std::unique_ptr<OfferCalls> offers_;
   std::array<std::unique_ptr<TransportLine>, 3> lines_;  // by TransportProfile
   std::unique_ptr<Session> session_;                     // an attempt, or the live one
+  std::atomic<bool> is_connected_{false};
   std::uint64_t sessions_begun_ = 0;
   std::optional<BootId> last_node_;
   std::optional<BootId> last_arena_;

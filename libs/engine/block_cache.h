@@ -51,6 +51,9 @@ class BlockCache {
  public:
   virtual ~BlockCache() = default;
   virtual void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) = 0;
+  // False while nobody would take an offer: what is kept back then may be offered later. Any
+  // thread.
+  virtual bool takes_offers() const = 0;
   // The bytes stay as they are until `done`.
   virtual void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) = 0;
 };

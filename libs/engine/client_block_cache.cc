@@ -84,6 +84,7 @@ void ClientBlockCache::Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocabl
     }
     // All blocks of a step come back together: the last of them ends the loan of all.
     const std::size_t count = offers.size();
+    if (count == 0) return done();  // no last one would come
     client_.Offer(std::move(offers), loop_.Now() + options_.offer_timeout,
                   [left = count, done = std::move(done)](std::size_t, OfferResult) mutable {
                     if (--left == 0) done();

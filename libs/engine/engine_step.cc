@@ -155,8 +155,11 @@ void Engine::TakeToken(ActiveRequest& active, absl::Span<const float> logits) {
 }
 
 void Engine::OfferNew(ActiveRequest& active) {
+  // What is not taken now is taken after a later step: a request that runs on while the node comes
+  // up stores all that it has.
+  if (cache_ == nullptr || !cache_->takes_offers()) return;
   const std::vector<std::uint32_t> blocks = active.sequence.TakeBlocksToOffer();
-  if (cache_ == nullptr || blocks.empty()) return;
+  if (blocks.empty()) return;
   std::vector<OfferedBlock> offered;
   std::vector<PoolBlock> loans;
   const PromptLayout& layout = active.sequence.layout();

@@ -24,6 +24,11 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> NewRpcChannel(const RpcChannelOpt
   }
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // As the client does it on the data path (libs/client/backoff.h): gRPC's own wait between two
+  // attempts grows to two minutes, and a node that was away for long would be found that late.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // what one attempt may take
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5000);
   arguments.SetMaxReceiveMessageSize(static_cast<int>(limits::kRpcAnswerBytesMax));
   return grpc::CreateCustomChannel(options.address, credentials, arguments);
 }

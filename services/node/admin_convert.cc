@@ -157,7 +157,8 @@ absl::StatusOr<EntryChoice> EntryChoiceOf(const node::v1::EntryChoice& choice) {
   return out;
 }
 
-void Fill(const NodeStatus& status, node::v1::StatusResponse* out) {
+void Fill(const ProcessStatus& process, node::v1::StatusResponse* out) {
+  const NodeStatus& status = process.node;
   out->set_node_boot(HexOf(status.node_boot));
   out->set_arena_boot(HexOf(status.arena_boot));
   Fill(status.uptime, out->mutable_uptime());
@@ -179,7 +180,7 @@ void Fill(const NodeStatus& status, node::v1::StatusResponse* out) {
     summary->set_entries(root.entries);
     summary->set_bytes(root.bytes);
   }
-  for (const auto& [name, value] : CountersOf(status.stats))
+  for (const auto& [name, value] : CountersOf({status.stats, process.transports}))
     (*out->mutable_counters())[name] = value;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "cairn/node/v1/admin.pb.h"
 #include "libs/node/admin.h"
+#include "libs/transport_ucx/ucx_transport.h"
 
 // Between the messages of proto/cairn/node/v1/admin.proto and the node's own types. What comes in
 // is checked here: errors are INVALID_ARGUMENT and begin with the field.
@@ -18,7 +19,12 @@ absl::StatusOr<std::vector<Key>> KeysOf(
     const google::protobuf::RepeatedPtrField<std::string>& keys);
 RootClaim ClaimOf(const node::v1::RootClaim& claim);  // checked by the node
 
-void Fill(const NodeStatus& status, node::v1::StatusResponse* out);
+// What Status answers: the node's part, and its transports'.
+struct ProcessStatus {
+  NodeStatus node;
+  UcxStats transports;
+};
+void Fill(const ProcessStatus& process, node::v1::StatusResponse* out);
 void Fill(const EntryList& list, node::v1::ListResponse* out);
 void Fill(const std::vector<NamedEntry>& entries, node::v1::DescribeResponse* out);
 void Fill(const VerifyReport& report, node::v1::VerifyResponse* out);

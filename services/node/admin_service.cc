@@ -73,7 +73,7 @@ std::string Summary(const EntryChoice& what) {
 
 class AdminService::Impl final : public node::v1::NodeAdmin::Service {
  public:
-  explicit Impl(const Options& options) : options_(options) {}
+  explicit Impl(Options options) : options_(std::move(options)) {}
 
   void SetAdmin(cairn::NodeAdmin* admin) {
     MutexLock lock(mutex_);
@@ -98,8 +98,11 @@ class AdminService::Impl final : public node::v1::NodeAdmin::Service {
 
   grpc::Status Status(grpc::ServerContext* context, const node::v1::StatusRequest*,
                       node::v1::StatusResponse* response) override {
-    return Serve<NodeStatus>(*context, response, [&](cairn::NodeAdmin& admin, auto done) {
-      admin.Status(std::move(done));
+    return Serve<ProcessStatus>(*context, response, [&](cairn::NodeAdmin& admin, auto done) {
+      admin.Status([this, done = std::move(done)](absl::StatusOr<NodeStatus> status) mutable {
+        if (!status.ok()) return done(status.status());
+        done(ProcessStatus{*std::move(status), options_.transports()});
+      });
       return absl::OkStatus();
     });
   }
@@ -200,7 +203,7 @@ class AdminService::Impl final : public node::v1::NodeAdmin::Service {
   cairn::NodeAdmin* admin_ CAIRN_GUARDED_BY(mutex_) = nullptr;
 };
 
-AdminService::AdminService(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
+AdminService::AdminService(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 AdminService::~AdminService() = default;
 void AdminService::Attach(NodeAdmin& admin) { impl_->SetAdmin(&admin); }
 void AdminService::Detach() { impl_->SetAdmin(nullptr); }

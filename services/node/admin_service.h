@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "absl/functional/any_invocable.h"
 #include "libs/node/admin.h"
+#include "libs/transport_ucx/ucx_transport.h"
 
 namespace grpc {
 class Service;
@@ -23,8 +25,10 @@ class AdminService {
  public:
   struct Options {
     bool is_dev_mode = false;
+    // What the node's transports have counted. Called on the node's transport loop.
+    absl::AnyInvocable<UcxStats() const> transports;
   };
-  explicit AdminService(const Options& options);
+  explicit AdminService(Options options);
   ~AdminService();  // after the server has shut down
   AdminService(const AdminService&) = delete;
   AdminService& operator=(const AdminService&) = delete;

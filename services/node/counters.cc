@@ -73,6 +73,21 @@ constexpr Counter<ShardStats> kShards[] = {
 static_assert(offsetof(ShardStats, slots) == std::size(kShards) * sizeof(std::uint64_t),
               "a counter of ShardStats has no name");
 
+constexpr Counter<UcxStats> kTransports[] = {
+    {"messages_sent", &UcxStats::messages_sent},
+    {"messages_received", &UcxStats::messages_received},
+    {"bulks_sent", &UcxStats::bulks_sent},
+    {"bulks_received", &UcxStats::bulks_received},
+    {"bulk_bytes_sent", &UcxStats::bulk_bytes_sent},
+    {"bulk_bytes_received", &UcxStats::bulk_bytes_received},
+    {"bulks_refused", &UcxStats::bulks_refused},
+    {"strangers_dropped", &UcxStats::strangers_dropped},
+    {"malformed_dropped", &UcxStats::malformed_dropped},
+    {"endpoints_failed", &UcxStats::endpoints_failed},
+};
+static_assert(sizeof(UcxStats) == std::size(kTransports) * sizeof(std::uint64_t),
+              "a counter of UcxStats has no name");
+
 const char* NameOf(SlotState state) {
   switch (state) {
     case SlotState::kFree:
@@ -91,18 +106,26 @@ const char* NameOf(SlotState state) {
 
 }  // namespace
 
-std::map<std::string, std::uint64_t> CountersOf(const NodeStats& stats) {
+void Add(const UcxStats& one, UcxStats* sum) {
+  for (const auto& counter : kTransports) sum->*counter.field += one.*counter.field;
+}
+
+std::map<std::string, std::uint64_t> CountersOf(const ProcessStats& stats) {
+  const auto& [front, shards] = stats.node;
   std::map<std::string, std::uint64_t> out;
-  for (const auto& counter : kFront) out[counter.name] = stats.front.*counter.field;
-  for (const auto& counter : kShards) out[counter.name] = stats.shards.*counter.field;
+  for (const auto& counter : kFront) out[counter.name] = front.*counter.field;
+  for (const auto& counter : kShards) out[counter.name] = shards.*counter.field;
+  for (const auto& counter : kTransports) {
+    out[absl::StrCat("transport.", counter.name)] = stats.transports.*counter.field;
+  }
   for (std::size_t i = 0; i < kHelloRefusals; ++i) {
     const char* const why = HelloRefusalName(static_cast<HelloRefusal>(i));
-    out[absl::StrCat("hello_refused.", why)] = stats.front.hello_refused[i];
+    out[absl::StrCat("hello_refused.", why)] = front.hello_refused[i];
   }
   for (std::size_t i = 0; i < kSlotStates; ++i) {
     const char* const state = NameOf(static_cast<SlotState>(i));
-    out[absl::StrCat("slots.", state)] = stats.shards.slots[i].slots;
-    out[absl::StrCat("slot_bytes.", state)] = stats.shards.slots[i].bytes;
+    out[absl::StrCat("slots.", state)] = shards.slots[i].slots;
+    out[absl::StrCat("slot_bytes.", state)] = shards.slots[i].bytes;
   }
   return out;
 }

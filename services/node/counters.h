@@ -6,13 +6,21 @@
 #include <string>
 
 #include "libs/node/stats.h"
+#include "libs/transport_ucx/ucx_transport.h"
 
 namespace cairn {
 
-// Every counter of a node by its public name: "hits", "hello_refused.bad_token", "slots.ready",
-// "slot_bytes.ready". The one table from fields to names; a new field without a name does not
-// compile.
-std::map<std::string, std::uint64_t> CountersOf(const NodeStats& stats);
+// What a node's process counts.
+struct ProcessStats {
+  NodeStats node;
+  UcxStats transports;  // the sum
+};
+void Add(const UcxStats& one, UcxStats* sum);
+
+// Every counter by its public name: "hits", "hello_refused.bad_token", "slots.ready",
+// "slot_bytes.ready", "transport.strangers_dropped". The one table from fields to names; a new
+// field without a name does not compile.
+std::map<std::string, std::uint64_t> CountersOf(const ProcessStats& stats);
 
 }  // namespace cairn
 #endif  // CAIRN_SERVICES_NODE_COUNTERS_H_

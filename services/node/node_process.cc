@@ -14,6 +14,7 @@
 #include "libs/local_socket/local_socket.h"
 #include "libs/rpc/host_port.h"
 #include "libs/transport_ucx/ucx_transport.h"
+#include "services/node/counters.h"
 #include "services/node/memory_check.h"
 
 namespace cairn {
@@ -40,9 +41,9 @@ absl::StatusOr<std::string> DeviceOf(const std::string& address) {
       "peers.listen: no network device of this machine has the address ", parsed.host));
 }
 
-absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(AsioLoop& loop, LaneKind kind,
-                                                         const std::string& remote_listen,
-                                                         TransportReceiver& receiver) {
+absl::StatusOr<std::unique_ptr<UcxTransport>> NewTransport(AsioLoop& loop, LaneKind kind,
+                                                           const std::string& remote_listen,
+                                                           TransportReceiver& receiver) {
   UcxOptions options;
   switch (kind) {
     case LaneKind::kSameUser:
@@ -60,9 +61,7 @@ absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(AsioLoop& loop, LaneKin
       break;
     }
   }
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<UcxTransport> transport,
-                         UcxTransport::Create(loop, receiver, options));
-  return std::unique_ptr<Transport>(std::move(transport));
+  return UcxTransport::Create(loop, receiver, options);
 }
 
 int UcxWorkersOf(const NodeOptions& options) {
@@ -74,7 +73,8 @@ int UcxWorkersOf(const NodeOptions& options) {
 NodeProcess::NodeProcess(const NodeSettings& settings, std::unique_ptr<RunFolder> folder)
     : settings_(settings),
       folder_(std::move(folder)),
-      admin_service_({.is_dev_mode = settings.security.is_dev_mode}) {}
+      admin_service_({.is_dev_mode = settings.security.is_dev_mode,
+                      .transports = [this] { return TransportStats(); }}) {}
 
 absl::StatusOr<std::unique_ptr<NodeProcess>> NodeProcess::Serve(const NodeSettings& settings) {
   CAIRN_RETURN_IF_ERROR(CheckShm(UcxWorkersOf(settings.options)));
@@ -117,9 +117,25 @@ NodePorts NodeProcess::MakePorts() {
       *loop_,
       {.path = folder_->PathOf(kSocket), .serves_all_uids = settings_.options.serves_other_users});
   ports.make_transport = [this](LaneKind kind, TransportReceiver& receiver) {
-    return MakeTransport(*loop_, kind, settings_.options.remote_listen, receiver);
+    return MakeTransport(kind, receiver);
   };
   return ports;
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> NodeProcess::MakeTransport(LaneKind kind,
+                                                                      TransportReceiver& receiver) {
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<UcxTransport> made,
+                         NewTransport(*loop_, kind, settings_.options.remote_listen, receiver));
+  transports_[static_cast<std::size_t>(kind)] = made.get();
+  return std::unique_ptr<Transport>(std::move(made));
+}
+
+UcxStats NodeProcess::TransportStats() const {
+  UcxStats sum;
+  for (const UcxTransport* transport : transports_) {
+    if (transport != nullptr) Add(transport->stats(), &sum);
+  }
+  return sum;
 }
 
 absl::Status NodeProcess::Run() {
@@ -158,6 +174,7 @@ void NodeProcess::StopLoops() {
   for (const std::unique_ptr<AsioLoop>& loop : shard_loops_) loop->Stop();
   if (loop_ != nullptr) loop_->Stop();
   node_.reset();
+  transports_ = {};
   copiers_.clear();
   shard_loops_.clear();
   loop_.reset();

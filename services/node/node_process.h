@@ -1,6 +1,7 @@
 #ifndef CAIRN_SERVICES_NODE_NODE_PROCESS_H_
 #define CAIRN_SERVICES_NODE_NODE_PROCESS_H_
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "libs/memory_memfd/memfd_memory.h"
 #include "libs/node/node.h"
 #include "libs/rpc/rpc_server.h"
+#include "libs/transport_ucx/ucx_transport.h"
 #include "services/node/admin_service.h"
 #include "services/node/node_settings.h"
 #include "services/node/run_folder.h"
@@ -42,6 +44,9 @@ class NodeProcess {
  private:
   NodeProcess(const NodeSettings& settings, std::unique_ptr<RunFolder> folder);
   NodePorts MakePorts();
+  absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(LaneKind kind,
+                                                           TransportReceiver& receiver);
+  UcxStats TransportStats() const;  // the transport loop
   void StopLoops();
 
   NodeSettings settings_;
@@ -54,6 +59,8 @@ class NodeProcess {
   std::vector<std::unique_ptr<AsioLoop>> shard_loops_;  // empty with one shard
   std::vector<std::unique_ptr<ThreadCopier>> copiers_;
   std::unique_ptr<Node> node_;
+  // By LaneKind, owned by the node, which answers Status only while they live. The transport loop.
+  std::array<const UcxTransport*, kLaneKinds> transports_{};
 };
 
 }  // namespace cairn

@@ -4,10 +4,12 @@
 
 #include <fstream>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cairn/node/v1/admin.grpc.pb.h"
+#include "libs/base/mutex.h"
 #include "libs/base/status_macros.h"
 #include "libs/rpc/rpc_channel.h"
 #include "libs/rpc/status_convert.h"
@@ -18,11 +20,73 @@ namespace {
 constexpr absl::Duration kOpenSessionTimeout = absl::Seconds(3);
 constexpr std::int64_t kTokenSeconds = 300;  // only new sessions need it; each attempt asks anew
 
-// One OpenSession under way; lives until its answer.
-struct Call {
+using TokenDone = absl::AnyInvocable<void(absl::StatusOr<AccessToken>)>;
+
+// One OpenSession under way; lives until its answer, which may come when nobody waits any more.
+class Call {
+ public:
+  explicit Call(TokenDone done) : done_(std::move(done)) {}
+  // Once this returns, `done` is not called.
+  void Forget() {
+    {
+      MutexLock lock(mutex_);
+      done_ = nullptr;
+    }
+    context.TryCancel();  // may answer from inside
+  }
+  void Answer(absl::StatusOr<AccessToken> token) {
+    MutexLock lock(mutex_);
+    if (done_ != nullptr) std::exchange(done_, nullptr)(std::move(token));
+    is_answered_ = true;
+    answered_.NotifyAll();
+  }
+  void AwaitAnswer() {
+    MutexLock lock(mutex_);
+    while (!is_answered_) answered_.Wait(mutex_);
+  }
+
   grpc::ClientContext context;
   node::v1::OpenSessionRequest request;
   node::v1::OpenSessionResponse response;
+
+ private:
+  Mutex mutex_;
+  TokenDone done_ CAIRN_GUARDED_BY(mutex_);
+  CondVar answered_;
+  bool is_answered_ CAIRN_GUARDED_BY(mutex_) = false;
+};
+
+// Asks for tokens, one call at a time. Its end cancels the last one and waits until gRPC is done
+// with it: the client that asked may go then, and its loop, and the process.
+class TokenAsker {
+ public:
+  TokenAsker(const std::shared_ptr<grpc::Channel>& channel, node::v1::OpenSessionRequest request)
+      : stub_(node::v1::NodeAdmin::NewStub(channel)), request_(std::move(request)) {}
+  ~TokenAsker() {
+    if (call_ == nullptr) return;
+    call_->Forget();
+    call_->AwaitAnswer();
+  }
+  TokenAsker(const TokenAsker&) = delete;
+  TokenAsker& operator=(const TokenAsker&) = delete;
+
+  void Ask(TokenDone done) {
+    if (call_ != nullptr) call_->Forget();  // the attempt that asked is over
+    call_ = std::make_shared<Call>(std::move(done));
+    call_->request = request_;
+    SetDeadline(call_->context, kOpenSessionTimeout);
+    stub_->async()->OpenSession(&call_->context, &call_->request, &call_->response,
+                                [call = call_](const grpc::Status& status) {
+                                  if (!status.ok()) return call->Answer(FromGrpcStatus(status));
+                                  call->Answer(AccessToken{.token_id = call->response.token_id(),
+                                                           .token = call->response.token()});
+                                });
+  }
+
+ private:
+  const std::unique_ptr<node::v1::NodeAdmin::Stub> stub_;
+  const node::v1::OpenSessionRequest request_;
+  std::shared_ptr<Call> call_;
 };
 
 node::v1::OpenSessionRequest RequestFor(const OpenSessionOptions& options) {
@@ -66,22 +130,8 @@ absl::StatusOr<TokenSource> OpenSessionTokenSource(const OpenSessionOptions& opt
   CAIRN_ASSIGN_OR_RETURN(
       std::shared_ptr<grpc::Channel> channel,
       NewRpcChannel({.address = options.node_grpc, .security = std::move(security)}));
-  std::shared_ptr<node::v1::NodeAdmin::Stub> stub = node::v1::NodeAdmin::NewStub(channel);
-  return TokenSource([stub, request = RequestFor(options)](auto done) {
-    auto call = std::make_shared<Call>();
-    call->request = request;
-    SetDeadline(call->context, kOpenSessionTimeout);
-    auto shared_done = std::make_shared<decltype(done)>(std::move(done));
-    stub->async()->OpenSession(&call->context, &call->request, &call->response,
-                               [call, shared_done](const grpc::Status& status) {
-                                 if (!status.ok()) {
-                                   (*shared_done)(FromGrpcStatus(status));
-                                   return;
-                                 }
-                                 (*shared_done)(AccessToken{.token_id = call->response.token_id(),
-                                                            .token = call->response.token()});
-                               });
-  });
+  auto asker = std::make_unique<TokenAsker>(channel, RequestFor(options));
+  return TokenSource([asker = std::move(asker)](TokenDone done) { asker->Ask(std::move(done)); });
 }
 
 }  // namespace cairn

@@ -215,11 +215,13 @@ absl::Status Worker::Parts::StartHttp(const WorkerOptions& options) {
 
 std::string Worker::Parts::Health() {
   const EngineStats stats = engine->stats();
+  const char* const node =
+      client == nullptr ? "none" : (client->is_connected() ? "connected" : "away");
   return absl::StrCat(
-      "{\"status\":\"ok\",\"root\":\"", root.ToHex(), "\",\"requests\":", stats.requests,
-      ",\"running\":", stats.running, ",\"waiting\":", stats.waiting,
-      ",\"tokens_prompted\":", stats.tokens_prompted, ",\"tokens_reused\":", stats.tokens_reused,
-      ",\"tokens_computed\":", stats.tokens_computed,
+      "{\"status\":\"ok\",\"node\":\"", node, "\",\"root\":\"", root.ToHex(),
+      "\",\"requests\":", stats.requests, ",\"running\":", stats.running,
+      ",\"waiting\":", stats.waiting, ",\"tokens_prompted\":", stats.tokens_prompted,
+      ",\"tokens_reused\":", stats.tokens_reused, ",\"tokens_computed\":", stats.tokens_computed,
       ",\"steps_thrown_away\":", stats.steps_thrown_away,
       ",\"requests_acquired_again\":", stats.requests_acquired_again,
       ",\"requests_moved_off_arena\":", stats.requests_moved_off_arena,

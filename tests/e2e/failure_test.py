@@ -3,11 +3,13 @@ import concurrent.futures
 import os
 import re
 import signal
+import socket
 import threading
 import unittest
 
+import support
 from support import Node, main
-from worker_support import ENTRY_BYTES, Worker, WorkerCase, prompt, wait_until
+from worker_support import ENTRY_BYTES, Asking, WorkerCase, prompt, wait_until
 
 SMALL = {"bytes": "128KiB", "segment_bytes": "64KiB"}  # about 30 entries of the tiny model
 _PIECE_BYTES = 4096                                    # libs/block/segment_layout.cc
@@ -33,22 +35,6 @@ def flip_bit(node, entry, at):
         byte = memory.read(1)
         memory.seek(address)
         memory.write(bytes([byte[0] ^ 0x10]))
-
-
-class Asking:
-    """One request, on a thread of its own."""
-
-    def __init__(self, worker, segments, max_tokens):
-        self._pool = concurrent.futures.ThreadPoolExecutor(1)
-        self._answer = self._pool.submit(worker.ask, segments, max_tokens)
-
-    def is_done(self):
-        return self._answer.done()
-
-    def answer(self):
-        answer = self._answer.result()
-        self._pool.shutdown()
-        return answer
 
 
 class NodeLossTest(WorkerCase):
@@ -86,6 +72,47 @@ class NodeLossTest(WorkerCase):
         wait_until(lambda: node.counters()["pins"] > 0 or asking.is_done(), "the blocks are pinned")
         node.kill()
         self.assertEqual(self.check(asking.answer(), prompt(3, 2, 1), _LONG).span_tokens_reused, 300)
+
+
+class StrangerTest(WorkerCase):
+    """UCX trusts whoever reaches its ports (SECURITY.md): raw bytes may end the node, and nothing else."""
+
+    BYTES = (bytes(13), b"\xff" * 13, b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)) * 64)
+
+    def start_node(self):
+        return self.start(Node(self, peers={"listen": "127.0.0.1:0"}))
+
+    def throw(self, node):
+        """Raw bytes at every port of its UCX, until that has ended it or all have been thrown."""
+        ports = {port for _, port in node.listening_at()} - {int(node.grpc.rpartition(":")[2])}
+        self.assertIn(int(node.status()["remote_address"].rpartition(":")[2]), ports)
+        for port in sorted(ports):
+            for raw in self.BYTES:
+                try:
+                    with socket.create_connection(("127.0.0.1", port), support.TIMEOUT) as stranger:
+                        stranger.sendall(raw)
+                except OSError:  # it has ended
+                    pass
+                if node.ctl("status").returncode != 0:
+                    node.wait()
+                    return
+
+    def test_raw_bytes_end_the_node_at_most(self):
+        node = self.start_node()
+        a, b = self.start_workers(node, "a", "b")
+        self.ask(a, prompt(1, 2, 3))
+        a.wait_offers()
+        asking = [Asking(worker, prompt(3, 2, 1), _LONG) for worker in (a, b)]
+        self.throw(node)
+        node.kill()  # if it lives on
+        for one in asking:
+            self.check(one.answer(), prompt(3, 2, 1), _LONG)
+        self.ask(b, prompt(1, 4))
+        node = self.start_node()
+        self.wait_sessions(node, 2)
+        self.ask(a, prompt(1, 2, 3))
+        a.wait_offers()
+        self.assertEqual(self.ask(b, prompt(3, 2)).span_tokens_reused, 200)
 
 
 class WorkerLossTest(WorkerCase):
@@ -156,7 +183,10 @@ class BadMemoryTest(WorkerCase):
         self.assertGreater(node.counters()["suspects"], 0)
         self.assertEqual(node.counters()["suspects_refuted"], 0)
         fresh.wait_offers()
-        self.assertEqual(self.ask(a, prompt(2, 3, 1)).span_tokens_reused, 300)  # what was bad was stored anew
+        # What was bad is stored anew by whoever computes it: fresh, unless it offered while the node still looked into its suspicion.
+        self.ask(a, prompt(2, 3, 1))
+        a.wait_offers()
+        self.assertEqual(self.ask(fresh, prompt(2, 1, 3)).span_tokens_reused, 300)
 
     @unittest.skipUnless(os.geteuid() == 0, "writing to another process's memory needs root")
     def test_verify_finds_a_flipped_bit(self):

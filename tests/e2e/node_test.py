@@ -5,22 +5,13 @@ import re
 import signal
 import socket
 import stat
-import subprocess
 
 import support
-from support import Case, Node, ctl, run
+from case_support import CaseClientCase
+from support import Case, Node, ctl, run, tls_files, tls_flags
 
 KEY = "ab" * 32
 TLS_ARENA = {"bytes": "64MiB", "segment_bytes": "64MiB"}
-
-
-def tls_fields(certificates):
-    return {"security": {"tls": {"ca_file": f"{certificates}/ca.pem", "certificate_file": f"{certificates}/server.pem",
-                                 "key_file": f"{certificates}/server.key"}}}
-
-
-def tls_flags(certificates, client, ca=None):
-    return [f"--ca={ca or certificates}/ca.pem", f"--cert={certificates}/{client}.pem", f"--key={certificates}/{client}.key"]
 
 
 class LifeTest(Case):
@@ -166,7 +157,9 @@ class CtlTest(Case):
         self.assertGreater(status["uptime_seconds"], 0)
         for name in ("hits", "misses", "stale", "put_torn", "conflicts", "quarantined", "evictions", "pins", "loans",
                      "suspects", "sessions_ended", "messages_malformed", "hello_refused.bad_token", "slots.ready",
-                     "slot_bytes.ready"):
+                     "slot_bytes.ready", "no_room", "pending", "pending_asked", "puts_failed", "pins_aged", "loans_overdue",
+                     "keys_capped", "transport.strangers_dropped", "transport.malformed_dropped",
+                     "transport.messages_received"):
             self.assertEqual(status["counters"][name], 0, name)
         table = self.node.ctl("status")
         self.assertEqual(table.returncode, 0, table.stderr)
@@ -243,37 +236,13 @@ class CtlTest(Case):
         self.assertEqual(ran.stdout.split()[0], "FAILED_PRECONDITION", ran.stderr)
 
 
-class EntriesTest(Case):
+class EntriesTest(CaseClientCase):
     """cairnctl over entries that a client has stored and, at first, holds pinned."""
 
-    def setUp(self):
-        super().setUp()
-        self.node = self.start(Node(self, arena={"bytes": "128MiB", "segment_bytes": "32MiB", "shards": 4}))
-        with open(os.path.join(support.ROOT, "tests", "data", "keys.json"), encoding="utf-8") as file:
-            cases = [case for case in json.load(file)["cases"] if "error" not in case]
-        self.case = max(cases, key=lambda case: len(set(case["keys"])) == len(case["keys"]) and len(case["keys"]))
-        self.keys = self.case["keys"]
-        self.assertGreaterEqual(len(self.keys), 3)
-
-    def hold(self):
-        """A client that holds all keys pinned; its standard input ends it."""
-        client = subprocess.Popen([support.binary("e2e_case_client"), self.node.run_dir, "tests/data/keys.json",
-                                   self.case["name"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                  cwd=support.ROOT)
-        self.addCleanup(client.stdin.close)
-        self.addCleanup(client.stdout.close)
-        self.addCleanup(client.wait)
-        self.addCleanup(client.kill)
-        self.assertEqual(client.stdout.readline(), f"stored {len(self.keys)}\n", self.node.log())
-        self.assertEqual(client.stdout.readline(), f"held {len(self.keys)}\n", self.node.log())
-        return client
-
-    def end(self, client):
-        client.stdin.close()
-        self.assertEqual(client.wait(support.TIMEOUT), 0)
+    ARENA = {"bytes": "128MiB", "segment_bytes": "32MiB", "shards": 4}
 
     def test_what_is_stored_is_listed_described_verified_explained(self):
-        self.end(self.hold())
+        self.client().expect_held().end()
         listed = self.node.ctl_json("ls", "--root", self.case["root"])["entries"]
         self.assertEqual(sorted(entry["key"] for entry in listed), sorted(self.keys))
         self.assertEqual({(e["producer"], e["bytes"], e["kind"]) for e in listed}, {("case-client", 4096, "kv_block")})
@@ -291,15 +260,16 @@ class EntriesTest(Case):
         self.assertEqual([(r["root"], r["entries"]) for r in status["roots"]], [(self.case["root"], len(self.keys))])
         counters = status["counters"]
         self.assertEqual((counters["stored"], counters["hits"], counters["slots.ready"]), (len(self.keys),) * 3)
+        self.assertGreaterEqual(counters["transport.messages_received"], 3)  # HELLO, OFFER, ACQUIRE
 
     def test_what_is_held_is_not_evicted(self):
-        client = self.hold()
+        client = self.client().expect_held()
         session = self.node.status()["sessions"][0]
         self.assertEqual((session["producer"], session["pid"], session["lane"], session["pinned_keys"]),
                          ("case-client", client.pid, "same_user", len(self.keys)))
         report = self.node.ctl_json("evict", "--all", "--yes")
         self.assertEqual(report, {"evicted": 0, "held": len(self.keys), "missing": 0})
-        self.end(client)
+        client.end()
         report = self.node.ctl_json("evict", *self.keys, KEY, "--yes")
         self.assertEqual(report, {"evicted": len(self.keys), "held": 0, "missing": 1})
         self.assertEqual(self.node.ctl("describe", self.keys[0]).returncode, 3)
@@ -307,7 +277,7 @@ class EntriesTest(Case):
         self.assertEqual((gone["state"], gone["gone_why"]), ("gone", "evicted_by_admin"))
 
     def test_another_identity_is_named_in_what_it_differs(self):
-        self.end(self.hold())
+        self.client().expect_held().end()
         other = json.loads(json.dumps(self.case))
         other["identity"]["rope"] = "another rope"
         answer = self.node.ctl_json("explain", "-", stdin=json.dumps({"cases": [other]}))["cases"][0]
@@ -315,17 +285,16 @@ class EntriesTest(Case):
         self.assertEqual([(o["root"], o["differs_in"]) for o in answer["others"]], [(self.case["root"], ["rope"])])
 
     def test_a_killed_client_leaves_nothing_pinned(self):
-        client = self.hold()
+        client = self.client().expect_held()
         client.kill()
-        client.wait(support.TIMEOUT)
         self.node.wait_event("session_ended")
         counters = self.node.counters()
         self.assertEqual((counters["sessions"], counters["pins"], counters["entries"]), (0, 0, len(self.keys)))
 
     def test_a_node_that_stops_lets_a_client_go_on(self):
-        client = self.hold()
+        client = self.client().expect_held()
         self.assertEqual(self.node.stop(), 0, self.node.log())
-        self.end(client)
+        client.end()
 
 
 class TlsTest(Case):
@@ -335,7 +304,7 @@ class TlsTest(Case):
         self.strangers = self.make_certificates("strangers", "alice")
 
     def start_node(self):
-        return self.start(Node(self, arena=TLS_ARENA, **tls_fields(self.ours)))
+        return self.start(Node(self, arena=TLS_ARENA, security=tls_files(self.ours, "server")))
 
     def test_a_client_needs_a_certificate_of_ours(self):
         node = self.start_node()
@@ -371,9 +340,9 @@ class TlsTest(Case):
             self.assertIn(message, ran.stderr)
 
     def test_a_certificate_with_another_key_exits_with_2(self):
-        fields = tls_fields(self.ours)
-        fields["security"]["tls"]["key_file"] = f"{self.strangers}/server.key"
-        node = self.launch(Node(self, **fields))
+        security = tls_files(self.ours, "server")
+        security["tls"]["key_file"] = f"{self.strangers}/server.key"
+        node = self.launch(Node(self, security=security))
         self.assertEqual(node.wait(), 2)
         self.assertIn("security.tls.key_file: ", node.log())
 

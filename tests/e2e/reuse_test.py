@@ -1,6 +1,6 @@
 """Workers that share spans through a node."""
 from support import Node, main
-from worker_support import ENTRY_BYTES, Worker, WorkerCase, passage, prompt, question, wait_until
+from worker_support import ENTRY_BYTES, Asking, Worker, WorkerCase, passage, prompt, question, wait_until
 
 SMALL = {"bytes": "128KiB", "segment_bytes": "64KiB"}  # about 30 entries of the tiny model
 
@@ -34,14 +34,47 @@ class ReuseTest(WorkerCase):
         worker.wait_offers()
         self.assertEqual(self.ask(worker, prompt(2, 1)).span_tokens_reused, 200)
 
+    def test_what_was_computed_before_the_first_session_is_offered_in_it(self):
+        run_dir = self.path("node")
+        worker = self.start(Worker(self, "a", run_dir))
+        self.assertEqual(worker.health()["node"], "away")
+        long = 7500
+        asking = Asking(worker, prompt(1, 2), long)
+        wait_until(lambda: worker.health()["tokens_computed"] > 300, worker.log)  # decoding
+        node = self.start(Node(self, run_dir=run_dir))
+        self.wait_sessions(node, 1)
+        if asking.is_done():
+            self.skipTest("the answer was there before the node: this machine is too quick for this test")
+        self.check(asking.answer(), prompt(1, 2), long)
+        worker.wait_offers()
+        self.assertEqual(worker.health()["node"], "connected")
+        self.assertEqual(self.ask(worker, prompt(2, 1)).span_tokens_reused, 200)
+
+    def test_a_deep_run_folder_works(self):
+        node = self.start(Node(self, run_dir=self.path("/".join(["a-rather-long-name-for-a-folder"] * 6))))
+        a, b = self.start_workers(node, "a", "b")
+        self.ask(a, prompt(1, 2))
+        a.wait_offers()
+        self.assertEqual(self.ask(b, prompt(2, 1)).span_tokens_reused, 200)
+
+    def test_everything_listens_on_loopback_only(self):
+        node = self.start(Node(self, peers={"listen": "127.0.0.1:0"}))
+        [worker] = self.start_workers(node, "a")
+        self.ask(worker, prompt(1))
+        for process in (node, worker):
+            self.assertEqual({address for address, _ in process.listening_at()}, {"127.0.0.1"})
+        self.assertEqual(len(worker.listening_at()), 1)  # HTTP: UCX opens no port on one host
+
     def test_a_restarted_node_gets_hits_again(self):
         node = self.start(Node(self))
         a, b = self.start_workers(node, "a", "b")
         self.ask(a, prompt(1, 2))
         a.wait_offers()
         node.kill()
+        wait_until(lambda: a.health()["node"] == b.health()["node"] == "away", a.log)
         node = self.start(Node(self))  # the same folder; the workers are not touched
         self.wait_sessions(node, 2)
+        wait_until(lambda: a.health()["node"] == b.health()["node"] == "connected", a.log)
         self.assertEqual(self.ask(b, prompt(1, 2)).span_tokens_reused, 0)
         b.wait_offers()
         self.assertEqual(self.ask(a, prompt(2, 1)).span_tokens_reused, 200)

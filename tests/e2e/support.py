@@ -18,6 +18,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,7 @@ class Process:
     def __init__(self, arguments, env=None):
         self.arguments = [str(a) for a in arguments]
         self.env = env
+        self.identity = {}  # of subprocess.Popen: user, group, extra_groups
         self.events = []
         self._changed = threading.Condition()
         self._has_ended = False
@@ -75,7 +77,8 @@ class Process:
             del env[name]
         self.events, self._has_ended = [], False
         self.process = subprocess.Popen(self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, env=env, text=True, errors="replace", cwd=ROOT)
+                                        stderr=subprocess.PIPE, env=env, text=True, errors="replace", cwd=ROOT,
+                                        **self.identity)
         self._reader = threading.Thread(target=self._read, args=(self.process.stderr,), daemon=True)
         self._reader.start()
         return self
@@ -109,6 +112,26 @@ class Process:
             found = find()
         if found is None:
             raise AssertionError(f"no event {name} {values} from {shlex.join(self.arguments)}:\n{self.log()}")
+        return found
+
+    def listening_at(self):
+        """The (address, port) of every TCP socket on which it listens; real IPv6 addresses in hex."""
+        sockets = set()
+        for fd in os.listdir(f"/proc/{self.pid}/fd"):
+            try:
+                sockets.add(os.readlink(f"/proc/{self.pid}/fd/{fd}"))
+            except OSError:  # closed meanwhile
+                pass
+        found = []
+        for name in ("tcp", "tcp6"):
+            with open(f"/proc/{self.pid}/net/{name}", encoding="ascii") as table:
+                for row in map(str.split, list(table)[1:]):
+                    address, port = row[1].split(":")
+                    if row[3] == "0A" and f"socket:[{row[9]}]" in sockets:  # 0A: LISTEN
+                        address = address.removeprefix("0000000000000000FFFF0000")  # gRPC's way to bind an IPv4 address
+                        if len(address) == 8:
+                            address = ".".join(str(byte) for byte in reversed(bytes.fromhex(address)))
+                        found.append((address, int(port, 16)))
         return found
 
     def is_running(self):
@@ -170,6 +193,23 @@ class Node(Process):
 
     def counters(self):
         return self.status()["counters"]
+
+
+def tls_files(certificates, name):
+    """Where tools/make-test-certs put what `name` shows; of services' configuration."""
+    return {"tls": {"ca_file": f"{certificates}/ca.pem", "certificate_file": f"{certificates}/{name}.pem",
+                    "key_file": f"{certificates}/{name}.key"}}
+
+
+def tls_flags(certificates, client, ca=None):
+    """The same for cairnctl."""
+    return [f"--ca={ca or certificates}/ca.pem", f"--cert={certificates}/{client}.pem", f"--key={certificates}/{client}.key"]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def ctl(*arguments, stdin="", env=None):

@@ -1,4 +1,5 @@
 """cairn-worker for end-to-end tests, over support.py: workers on a tiny model, prompts, and the answers they must give."""
+import concurrent.futures
 import json
 import os
 import sys
@@ -102,6 +103,22 @@ class WorkerCase(support.Case):
 
     def wait_sessions(self, node, count):
         wait_until(lambda: node.counters()["sessions"] == count, lambda: f"{count} sessions: {node.counters()}\n{node.log()}")
+
+
+class Asking:
+    """One request, on a thread of its own."""
+
+    def __init__(self, worker, segments, max_tokens):
+        self._pool = concurrent.futures.ThreadPoolExecutor(1)
+        self._answer = self._pool.submit(worker.ask, segments, max_tokens)
+
+    def is_done(self):
+        return self._answer.done()
+
+    def answer(self):
+        answer = self._answer.result()
+        self._pool.shutdown()
+        return answer
 
 
 def passage(number, length=100):

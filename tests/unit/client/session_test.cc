@@ -22,6 +22,7 @@ TEST_F(SessionTest, LocalSessionOpens) {
   EXPECT_EQ(profiles_, std::vector<TransportProfile>{TransportProfile::kSameUser});
   EXPECT_EQ(stats().sessions_opened, 1u);
   EXPECT_EQ(stats().attempts_failed, 0u);
+  EXPECT_TRUE(client_->is_connected());
 }
 
 TEST_F(SessionTest, AClientWithoutAPoolGrantsNone) {
@@ -123,6 +124,7 @@ TEST_F(SessionTest, ARestartedNodeIsFoundAgain) {
   CrashNode();
   ASSERT_TRUE(world_.RunUntil([&] { return !client_->has_session(); }, absl::Seconds(2)));
   EXPECT_EQ(stats().sessions_lost, 1u);
+  EXPECT_FALSE(client_->is_connected());
   NewNode();
   node_->script().node_boot = {11, 12};
   node_->script().arena_boot = {13, 14};

@@ -43,6 +43,19 @@ TEST(EngineTest, PrefillOnlyStoresAndAnswersNothing) {
   EXPECT_EQ(world.cache->stored(), 3u);  // the ragged end of a closing span too (keys.md rule 3)
 }
 
+TEST(EngineTest, BlocksComputedBeforeTheCacheOpensAreOfferedOnceItDoes) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  world.cache->is_open = false;
+  Answer* answer = world.Submit({Span(RandomTokens(rng, 40)), Dependent({1})}, 4);
+  world.RunAll([&] {
+    EXPECT_EQ(world.cache->stored() > 0, world.cache->is_open && answer->tokens.size() > 1);
+    world.cache->is_open = !answer->tokens.empty();
+  });
+  ASSERT_GT(answer->tokens.size(), 1u);
+  EXPECT_EQ(world.cache->stored(), 3u);
+}
+
 TEST(EngineTest, SpanIsReusedAtAnotherOffset) {
   EngineWorld world({.has_cache = true});
   Rng rng(1);

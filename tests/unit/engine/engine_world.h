@@ -22,6 +22,7 @@ class SlotCache : public BlockCache {
  public:
   SlotCache(std::uint64_t block_bytes, std::size_t slots);
   void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
+  bool takes_offers() const override { return is_open; }
   void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) override;
 
   // Takes each slot back with probability 1/`one_in`: bumps its word, then fills it with rubbish.
@@ -34,6 +35,7 @@ class SlotCache : public BlockCache {
 
   std::size_t stored() const { return slot_of_.size(); }
   std::uint64_t conflicts() const { return conflicts_; }  // one key, two contents: promise 4 broken
+  bool is_open = true;                                    // takes offers
   Instant leave_by = Instant::Infinite();
   Instant void_at = Instant::Infinite();
 

@@ -10,16 +10,17 @@ namespace cairn {
 namespace {
 
 TEST(CountersTest, EveryFieldHasItsOwnName) {
-  // Each u64 of both structs gets another value: all of them must come out, each under one name.
-  NodeStats stats;
+  // Each u64 of all structs gets another value: all of them must come out, each under one name.
+  ProcessStats stats;
   std::uint64_t next = 1;
   const auto number = [&next](void* from, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; i += sizeof next, ++next) {
       std::memcpy(static_cast<char*>(from) + i, &next, sizeof next);
     }
   };
-  number(&stats.front, sizeof stats.front);
-  number(&stats.shards, sizeof stats.shards);
+  number(&stats.node.front, sizeof stats.node.front);
+  number(&stats.node.shards, sizeof stats.node.shards);
+  number(&stats.transports, sizeof stats.transports);
   std::set<std::uint64_t> seen;
   for (const auto& [name, value] : CountersOf(stats)) {
     EXPECT_TRUE(seen.insert(value).second) << name;
@@ -29,16 +30,19 @@ TEST(CountersTest, EveryFieldHasItsOwnName) {
 }
 
 TEST(CountersTest, NamesThatOthersRelyOnAreThere) {
-  NodeStats stats;
-  stats.shards.hits = 7;
-  stats.front.hello_refused[static_cast<std::size_t>(HelloRefusal::kBadToken)] = 3;
-  stats.shards.slots[static_cast<std::size_t>(SlotState::kReady)] = {.slots = 5, .bytes = 640};
+  ProcessStats stats;
+  stats.node.shards.hits = 7;
+  stats.node.front.hello_refused[static_cast<std::size_t>(HelloRefusal::kBadToken)] = 3;
+  stats.transports.strangers_dropped = 9;
+  stats.node.shards.slots[static_cast<std::size_t>(SlotState::kReady)] = {.slots = 5, .bytes = 640};
   const auto counters = CountersOf(stats);
-  for (const char* name : {"misses", "stale", "put_torn", "conflicts", "quarantined", "evictions",
-                           "pins", "loans", "sessions", "slots.quarantined", "slot_bytes.free"}) {
+  for (const char* name :
+       {"misses", "stale", "put_torn", "conflicts", "quarantined", "evictions", "pins", "loans",
+        "sessions", "slots.quarantined", "slot_bytes.free", "transport.malformed_dropped"}) {
     EXPECT_TRUE(counters.contains(name)) << name;
   }
   EXPECT_EQ(counters.at("hits"), 7U);
+  EXPECT_EQ(counters.at("transport.strangers_dropped"), 9U);
   EXPECT_EQ(counters.at("hello_refused.bad_token"), 3U);
   EXPECT_EQ(counters.at("slots.ready"), 5U);
   EXPECT_EQ(counters.at("slot_bytes.ready"), 640U);
