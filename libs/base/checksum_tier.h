@@ -9,11 +9,13 @@
 namespace cairn::checksum_internal {
 
 // Copies `bytes` from `source` to `target` piece by piece (no copy where both are equal) and
-// returns the checksum of `target`.
-using SumFunction = std::uint64_t (*)(unsigned char* target, const unsigned char* source,
-                                      std::size_t bytes);
-std::uint64_t SumPlain(unsigned char* target, const unsigned char* source, std::size_t bytes);
-std::uint64_t SumAvx2(unsigned char* target, const unsigned char* source, std::size_t bytes);
+// writes the sum of each piece of `target` to `sums`.
+using SumFunction = void (*)(unsigned char* target, const unsigned char* source, std::size_t bytes,
+                             std::uint64_t* sums);
+void SumPlain(unsigned char* target, const unsigned char* source, std::size_t bytes,
+              std::uint64_t* sums);
+void SumAvx2(unsigned char* target, const unsigned char* source, std::size_t bytes,
+             std::uint64_t* sums);
 
 }  // namespace cairn::checksum_internal
 #endif  // CAIRN_LIBS_BASE_CHECKSUM_TIER_H_

@@ -44,7 +44,7 @@ absl::Span<std::byte> Writable(std::string& text) {
 }
 
 TEST_P(CopierContract, CopiesAllSizesAndSumsWhatIsInTheTarget) {
-  const std::vector<std::size_t> sizes = {0, 1, 4095, 4096, 4097, 300'000, 9 << 20};
+  const std::vector<std::size_t> sizes = {0, 1, 4095, 4096, 4097, 300'000, 600'001, 9 << 20};
   std::vector<std::string> sources;
   std::vector<std::string> targets;
   for (const std::size_t size : sizes) {
@@ -89,6 +89,35 @@ TEST_P(CopierContract, SumIsTheChecksum) {
     EXPECT_TRUE(sum == ChecksumOf(AsBytes(bytes)) || sum == ChecksumOf({}));
   }
   EXPECT_NE(sums[0], sums[1]);
+}
+
+// A small job alone, and large ones that threads share.
+TEST_P(CopierContract, OneJobAtATimeIsDoneLater) {
+  for (const std::size_t size : {256u << 10, 300u << 10, (1u << 20) + 5}) {
+    const std::string source = Source(size);
+    std::string target(size, '\0');
+    Checksum copied;
+    Checksum summed;
+    std::size_t done = 0;
+    const auto note = [&](Checksum& to) {
+      return [&](Checksum sum) {
+        rig_->Record([&] {
+          to = sum;
+          ++done;
+        });
+      };
+    };
+    rig_->On(loop_, [&] {
+      EXPECT_TRUE(copier_->Copy(Writable(target), AsBytes(source), note(copied)).ok());
+      rig_->Record([&] { EXPECT_EQ(done, 0u) << "done ran inside Copy"; });
+    });
+    ASSERT_TRUE(rig_->Await([&] { return done == 1; }));
+    rig_->On(loop_, [&] { EXPECT_TRUE(copier_->Sum(AsBytes(target), note(summed)).ok()); });
+    ASSERT_TRUE(rig_->Await([&] { return done == 2; }));
+    EXPECT_TRUE(target == source) << size;
+    EXPECT_EQ(copied, ChecksumOf(AsBytes(source))) << size;
+    EXPECT_EQ(summed, copied) << size;
+  }
 }
 
 TEST_P(CopierContract, JobsOfAnEndedCopierAreDone) {

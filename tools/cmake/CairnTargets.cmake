@@ -86,13 +86,16 @@ function(cairn_library)
   add_dependencies(cairn_libraries cairn_${A_NAME})
 endfunction()
 
-# cairn_binary(NAME cairn-node SRCS main.cc DEPS cairn::node): a program in build/<preset>/bin (layer 6).
+# cairn_binary(NAME cairn-node SRCS main.cc DEPS cairn::node [FOR_TESTS]): a program in build/<preset>/bin (layer 6).
+# FOR_TESTS: nothing that users run, and so no part of cairn_programs.
 function(cairn_binary)
-  cmake_parse_arguments(A "" "NAME" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(A "FOR_TESTS" "NAME" "SRCS;DEPS" ${ARGN})
   add_executable(${A_NAME} ${A_SRCS})
   target_include_directories(${A_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} cairn_warnings)
-  add_dependencies(cairn_programs ${A_NAME})
+  if(NOT A_FOR_TESTS)
+    add_dependencies(cairn_programs ${A_NAME})
+  endif()
 endfunction()
 
 # One precompiled header (gtest, gmock) for all tests.

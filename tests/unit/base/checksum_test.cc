@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "libs/base/checksum_pieces.h"
 #include "libs/base/checksum_tier.h"
 #include "libs/base/rng.h"
 #include "libs/base/units.h"
@@ -44,8 +45,11 @@ TEST(ChecksumTest, TiersThatThisMachineRunsAgree) {
   const auto block = RandomBlock(100'003);
   const auto* from = reinterpret_cast<const unsigned char*>(block.data());
   auto* same = const_cast<unsigned char*>(from);
-  EXPECT_EQ(checksum_internal::SumPlain(same, from, block.size()),
-            checksum_internal::SumAvx2(same, from, block.size()));
+  std::vector<std::uint64_t> plain(CeilDiv(block.size(), kPieceBytes));
+  std::vector<std::uint64_t> avx2(plain.size());
+  checksum_internal::SumPlain(same, from, block.size(), plain.data());
+  checksum_internal::SumAvx2(same, from, block.size(), avx2.data());
+  EXPECT_EQ(plain, avx2);
 }
 
 TEST(ChecksumTest, EveryFlippedBitOfAPieceChangesIt) {
@@ -63,6 +67,26 @@ TEST(ChecksumTest, CopyGivesTheSameBytesAndSum) {
   std::vector<std::byte> target(source.size());
   EXPECT_EQ(CopyAndChecksum(absl::MakeSpan(target), source), ChecksumOf(source));
   EXPECT_EQ(target, source);
+}
+
+TEST(ChecksumTest, PartsOfABlockMakeTheSameChecksum) {
+  for (const std::size_t bytes : {0u, 1u, 4096u, 10'000u, 300'001u}) {
+    const auto source = RandomBlock(bytes);
+    std::vector<std::byte> target(bytes);
+    std::vector<std::uint64_t> sums(CeilDiv(bytes, kPieceBytes));
+    const std::size_t half = std::min<std::size_t>(bytes, sums.size() / 2 * kPieceBytes);
+    const auto first = absl::MakeSpan(sums).first(half / kPieceBytes);
+    const auto rest = absl::MakeSpan(sums).subspan(first.size());
+    CopyAndSumPieces(absl::MakeSpan(target).first(half), absl::MakeConstSpan(source).first(half),
+                     first);
+    CopyAndSumPieces(absl::MakeSpan(target).subspan(half),
+                     absl::MakeConstSpan(source).subspan(half), rest);
+    EXPECT_EQ(target, source) << bytes;
+    EXPECT_EQ(ChecksumOfSums(sums), ChecksumOf(source)) << bytes;
+    std::vector<std::uint64_t> in_place(sums.size());
+    SumPieces(source, absl::MakeSpan(in_place));
+    EXPECT_EQ(in_place, sums) << bytes;
+  }
 }
 
 }  // namespace
