@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "libs/base/status_macros.h"
 #include "tools/cairnctl/json_text.h"
+#include "tools/cairnctl/verb.h"
 
 namespace cairn::bench {
 namespace {
@@ -18,27 +19,11 @@ constexpr Flag kGeneralFlags[] = {
     {"help", "", "show this, or the help of a bench"},
 };
 
-const Flag* FindFlag(absl::Span<const Flag> flags, absl::string_view name) {
-  const auto it =
-      std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
-  return it == flags.end() ? nullptr : &*it;
-}
-
-void PrintFlags(std::ostream& out, absl::Span<const Flag> flags) {
-  for (const Flag& flag : flags) {
-    std::string left = absl::StrCat("  --", flag.name, flag.value.empty() ? "" : "=", flag.value);
-    left.resize(std::max<std::size_t>(left.size() + 2, 24), ' ');
-    out << left << flag.help << "\n";
-  }
-}
-
 void PrintHelp(std::ostream& out, absl::Span<const Bench* const> benches) {
   out << "cairn-bench: benches of the whole system\n\n"
          "usage: cairn-bench BENCH [FLAGS]\n       cairn-bench help BENCH\n\nbenches:\n";
   for (const Bench* bench : benches) {
-    std::string left = absl::StrCat("  ", bench->name);
-    left.resize(std::max<std::size_t>(left.size() + 2, 24), ' ');
-    out << left << bench->summary << "\n";
+    PrintHelpLine(out, bench->name, bench->summary);
   }
   out << "\nflags of every bench:\n";
   PrintFlags(out, kGeneralFlags);
@@ -60,39 +45,18 @@ int UsageError(std::ostream& err, const Bench* bench, absl::string_view message)
 struct Parsed {
   const Bench* bench = nullptr;
   bool is_help = false;
-  absl::flat_hash_map<std::string, std::string> flags;
+  FlagValues flags;
 };
-
-absl::Status AddFlag(absl::Span<const std::string> args, std::size_t& i, Parsed& parsed) {
-  const absl::string_view text = absl::string_view(args[i]).substr(2);
-  const std::size_t equals = text.find('=');
-  const absl::string_view name = text.substr(0, equals);
-  const Flag* flag = FindFlag(kGeneralFlags, name);
-  if (flag == nullptr && parsed.bench != nullptr) flag = FindFlag(parsed.bench->flags, name);
-  if (flag == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown flag --", name));
-  std::string value;
-  if (equals != absl::string_view::npos) {
-    if (flag->value.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("--", name, " takes no value"));
-    }
-    value = std::string(text.substr(equals + 1));
-  } else if (!flag->value.empty() && i + 1 < args.size()) {
-    value = args[++i];
-  }
-  if (!flag->value.empty() && value.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value: ", flag->value));
-  }
-  parsed.is_help = parsed.is_help || name == "help";
-  parsed.flags[std::string(name)] = std::move(value);
-  return absl::OkStatus();
-}
 
 absl::Status Parse(absl::Span<const Bench* const> benches, absl::Span<const std::string> args,
                    Parsed& parsed) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i];
     if (absl::StartsWith(arg, "--") && arg.size() > 2) {
-      CAIRN_RETURN_IF_ERROR(AddFlag(args, i, parsed));
+      CAIRN_RETURN_IF_ERROR(ReadFlag(
+          args, i,
+          {kGeneralFlags, parsed.bench == nullptr ? absl::Span<const Flag>() : parsed.bench->flags},
+          parsed.flags));
     } else if (arg == "-h" || (arg == "help" && parsed.bench == nullptr)) {
       parsed.is_help = true;
     } else if (parsed.bench != nullptr || absl::StartsWith(arg, "-")) {
@@ -140,7 +104,7 @@ int RunBench(absl::Span<const Bench* const> benches, absl::Span<const std::strin
   Parsed parsed;
   const absl::Status good = Parse(benches, args, parsed);
   if (!good.ok()) return UsageError(call.err, parsed.bench, good.message());
-  if (parsed.is_help) {
+  if (parsed.is_help || parsed.flags.contains("help")) {
     parsed.bench == nullptr ? PrintHelp(call.out, benches)
                             : PrintBenchHelp(call.out, *parsed.bench);
     return kExitDone;

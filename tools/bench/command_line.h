@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "services/node/termination.h"
-#include "tools/cairnctl/verb.h"
+#include "tools/cairnctl/flags.h"
 
 namespace cairn::bench {
 
@@ -23,7 +22,7 @@ struct BenchCall {
   std::string program_path;  // PATH
   std::ostream& out;         // results
   std::ostream& err;         // progress and errors
-  absl::flat_hash_map<std::string, std::string> flags;
+  FlagValues flags;
 
   // The value of a flag, or `otherwise`. INVALID_ARGUMENT names the flag and what it may be.
   std::string Text(absl::string_view flag, absl::string_view otherwise) const;

@@ -1,13 +1,12 @@
 #include "tools/cairnctl/command_line.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "libs/base/status_macros.h"
+#include "tools/cairnctl/flags.h"
 
 namespace cairn {
 namespace {
@@ -24,28 +23,12 @@ const Verb* FindVerb(absl::string_view name) {
   return nullptr;
 }
 
-const Flag* FindFlag(absl::Span<const Flag> flags, absl::string_view name) {
-  const auto it =
-      std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
-  return it == flags.end() ? nullptr : &*it;
-}
-
-void PrintFlags(std::ostream& out, absl::Span<const Flag> flags) {
-  for (const Flag& flag : flags) {
-    std::string left = absl::StrCat("  --", flag.name, flag.value.empty() ? "" : "=", flag.value);
-    left.resize(std::max<std::size_t>(left.size() + 2, 24), ' ');
-    out << left << flag.help << "\n";
-  }
-}
-
 void PrintHelp(std::ostream& out) {
   out << "cairnctl: the admin command line of Cairn\n\n"
          "usage: cairnctl VERB [ARGS] [FLAGS]\n"
          "       cairnctl help VERB\n\nverbs:\n";
   for (const Verb* verb : Verbs()) {
-    std::string left = absl::StrCat("  ", verb->name, " ", verb->usage);
-    left.resize(std::max<std::size_t>(left.size() + 2, 24), ' ');
-    out << left << verb->summary << "\n";
+    PrintHelpLine(out, absl::StrCat(verb->name, " ", verb->usage), verb->summary);
   }
   out << "\nflags of every verb:\n";
   PrintFlags(out, kGeneralFlags);
@@ -80,33 +63,16 @@ ExitCode UsageError(std::ostream& err, const Verb* verb, absl::string_view messa
 struct Parsed {
   const Verb* verb = nullptr;
   std::vector<std::string> args;  // without the verb
-  absl::flat_hash_map<std::string, std::string> flags;
+  FlagValues flags;
 };
 
 absl::Status AddFlag(absl::Span<const std::string> args, std::size_t& i, Parsed& parsed) {
-  absl::string_view text = absl::StripPrefix(args[i], "--");
-  const std::size_t equals = text.find('=');
-  const absl::string_view name = text.substr(0, equals);
-  const Flag* flag = FindFlag(kGeneralFlags, name);
-  if (flag == nullptr && parsed.verb != nullptr) flag = FindFlag(parsed.verb->flags, name);
-  if (flag == nullptr && parsed.verb != nullptr && parsed.verb->asks_node) {
-    flag = FindFlag(kNodeFlags, name);
-  }
-  if (flag == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown flag --", name));
-  std::string value;
-  if (flag->value.empty()) {
-    if (equals != absl::string_view::npos) {
-      return absl::InvalidArgumentError(absl::StrCat("--", name, " takes no value"));
-    }
-  } else if (equals != absl::string_view::npos) {
-    value = std::string(text.substr(equals + 1));
-  } else if (i + 1 < args.size()) {
-    value = args[++i];
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value: ", flag->value));
-  }
-  parsed.flags[std::string(name)] = std::move(value);
-  return absl::OkStatus();
+  const Verb* const verb = parsed.verb;
+  const bool asks_node = verb != nullptr && verb->asks_node;
+  return ReadFlag(args, i,
+                  {kGeneralFlags, verb == nullptr ? absl::Span<const Flag>() : verb->flags,
+                   asks_node ? absl::Span<const Flag>(kNodeFlags) : absl::Span<const Flag>()},
+                  parsed.flags);
 }
 
 absl::Status Parse(absl::Span<const std::string> args, Parsed& parsed) {

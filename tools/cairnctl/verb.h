@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "tools/cairnctl/flags.h"
 
 // The table of cairnctl's verbs. To add one: a file verb_<name>.cc that defines one `const Verb`, a
 // declaration and a row in verbs.cc. Help, usage errors and flag parsing follow from the entry.
@@ -25,17 +25,10 @@ struct Streams {
   std::ostream& err;  // errors and notes, one line each
 };
 
-// A flag is `--name=VALUE` or `--name VALUE`; a switch is `--name`.
-struct Flag {
-  absl::string_view name;
-  absl::string_view value;  // what the value is called in help; empty: a switch
-  absl::string_view help;   // one line
-};
-
 // Where cairnctl runs, as main.cc finds it.
 struct Surroundings {
   // What flags of the same name default to: CAIRN_ENDPOINT, CAIRN_RUN_DIR, CAIRN_TIMEOUT.
-  absl::flat_hash_map<std::string, std::string> defaults;
+  FlagValues defaults;
   bool is_terminal = false;  // somebody can be asked
 };
 
@@ -45,7 +38,7 @@ struct Invocation {
   bool is_terminal = false;
   Streams streams;
   std::vector<std::string> args;
-  absl::flat_hash_map<std::string, std::string> flags;  // those given; a switch maps to ""
+  FlagValues flags;  // those given
   OutputForm output = OutputForm::kTable;
 };
 
