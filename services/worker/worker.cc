@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "libs/base/latch.h"
 #include "libs/base/limits.h"
 #include "libs/base/log.h"
-#include "libs/base/mutex.h"
 #include "libs/base/sha256.h"
 #include "libs/base/status_macros.h"
 #include "libs/client/cache_client.h"
@@ -28,25 +28,6 @@
 
 namespace cairn {
 namespace {
-
-// Waits for something that happens once on another thread.
-class Event {
- public:
-  void Set() {
-    MutexLock lock(mutex_);
-    is_set_ = true;
-    changed_.NotifyAll();
-  }
-  void Wait() {
-    MutexLock lock(mutex_);
-    while (!is_set_) changed_.Wait(mutex_);
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  bool is_set_ CAIRN_GUARDED_BY(mutex_) = false;
-};
 
 ModelIdentity IdentityOf(const WorkerOptions& options, const HostDevice& device,
                          const std::string& name, absl::Span<const std::byte> file) {
@@ -153,7 +134,7 @@ absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
                                                    .salt = options.salt,
                                                    .block_tokens = options.device.block_tokens}));
   }
-  Event started;
+  Latch started;
   loop.Post([&] {  // a client lives on its loop's thread from its first breath
     copier = std::make_unique<ThreadCopier>(loop, ThreadCopier::Options{.threads = 1});
     const std::string socket = absl::StrCat(options.node_run_dir, "/node.sock");
@@ -238,7 +219,7 @@ void Worker::Parts::Stop() {
   }
   http.reset();
   if (client != nullptr) {
-    Event stopped;
+    Latch stopped;
     loop.Post([&] { client->Stop([&] { stopped.Set(); }); });
     stopped.Wait();
   }
