@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+#include "libs/base/utf8.h"
+
 namespace cairn {
 namespace {
 
@@ -23,6 +26,9 @@ TEST(CompletionJsonTest, ReadsTextAndSegments) {
 
 TEST(CompletionJsonTest, NeutralValuesOfMissingOptionsPass) {
   EXPECT_TRUE(ParseCompletion(R"({"prompt":"a","n":1,"echo":false,"logprobs":null})").ok());
+  EXPECT_TRUE(ParseCompletion(R"({"prompt":"a","n":1.0,"presence_penalty":0.0,
+                                  "frequency_penalty":-0.0})")
+                  .ok());
 }
 
 struct Fault {
@@ -61,6 +67,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"Choices", R"({"prompt":"a","n":2})", "not supported"},
                     Fault{"Logprobs", R"({"prompt":"a","logprobs":5})", "logprobs"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(CompletionJsonTest, UnknownFieldsAreShownShortAndWhole) {
+  std::string name = "x";
+  for (int i = 0; i < 1000; ++i) name += "\xC3\xA9";
+  for (const std::string& json :
+       {absl::StrCat("{\"", name, "\":1}"), absl::StrCat(R"({"segments":[{")", name, "\":1}]}")}) {
+    const std::string message(ParseCompletion(json).status().message());
+    EXPECT_LT(message.size(), 150u);
+    EXPECT_EQ(ToUtf8(message), message);
+  }
+}
 
 TEST(CompletionJsonTest, DeepNestingIsRefused) {
   EXPECT_FALSE(ParseCompletion(std::string(100'000, '[')).ok());

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "libs/base/limits.h"
 #include "tests/unit/engine/engine_world.h"
 
 namespace cairn {
@@ -124,6 +128,42 @@ TEST(EngineTest, WhatCanNeverRunIsRefusedWithBothNumbers) {
   EXPECT_EQ(world.SubmitStatus({}, 1).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(EngineTest, PinsShorterThanAStepDoNotKeepARequestWaiting) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  const std::vector<Token> prompt = RandomTokens(rng, 40);
+  Answer* const cold = world.Submit({Prefix(prompt)}, 3);
+  world.RunAll();
+  world.cache->leave_by = world.cache->void_at = world.loop.Now();  // over when the answer is here
+  Answer* const warm = world.Submit({Prefix(prompt)}, 3);
+  world.RunAll();
+  EXPECT_EQ(warm->logits, cold->logits);
+  EXPECT_EQ(warm->usage.tokens_reused, 32u);
+  EXPECT_EQ(world.engine->stats().requests_acquired_again, 1u);
+  EXPECT_EQ(world.engine->stats().requests_moved_off_arena, 1u);
+}
+
+// Bases that go back let a prompt have more tokens than the model has positions, and spans that
+// repeat share their blocks: neither limit holds it.
+TEST(EngineTest, APromptAndItsAnswerAreWithinTheLimitOfTokens) {
+  EngineWorld world({});
+  Rng rng(1);
+  const std::vector<Token> passage = RandomTokens(rng, 512);
+  std::vector<PromptSegment> prompt;
+  for (std::size_t left = limits::kPromptTokensMax - 4; left > 0;) {
+    const std::size_t count = std::min(left, passage.size());
+    prompt.push_back(Span({passage.begin(), passage.begin() + static_cast<std::ptrdiff_t>(count)}));
+    prompt.back().head.base = 0;
+    left -= count;
+  }
+  prompt.push_back(Dependent({4, 5, 6, 7}));
+  prompt.back().head.base = 0;
+  const absl::Status status = world.SubmitStatus(prompt, 2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find(absl::StrCat(limits::kPromptTokensMax)), absl::string_view::npos)
+      << status;
+}
+
 TEST(EngineTest, RequestsThatDoNotFitTogetherRunOneAfterTheOther) {
   EngineWorld world({.pool_blocks = 6});
   Rng rng(1);
@@ -159,6 +199,18 @@ TEST(EngineTest, CancelledRequestFreesItsBlocks) {
   EXPECT_TRUE(answer->is_finished);
   EXPECT_EQ(answer->reason, FinishReason::kCancelled);
   EXPECT_EQ(world.engine->stats().pool_blocks_available, 64u);
+}
+
+// Clients leave, too, while a worker stops: the engine's thread has ended then.
+TEST(EngineTest, ACancelBehindTheDrainChangesNothing) {
+  EngineWorld world({});
+  Answer* answer = world.Submit({Prefix({1, 2, 3})}, 100);
+  world.engine->RunStep();
+  world.engine->Drain();
+  world.RunAll();
+  EXPECT_TRUE(answer->is_finished);
+  world.engine->Cancel(CompletionId(1));
+  EXPECT_TRUE(world.engine->is_idle());
 }
 
 TEST(EngineTest, DrainRefusesNewRequestsAndEndsOthers) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <vector>
 
 namespace cairn {
 namespace {
@@ -53,6 +54,39 @@ TEST(SamplerTest, TopPKeepsTheShortestHeadThatReachesIt) {
 TEST(SamplerTest, WideLogitsDoNotOverflow) {
   Sampler sampler;
   EXPECT_EQ(sampler.Sample({.temperature = 0.01f, .seed = 1}, 0, 0, {-1e4f, 40.f, -40.f}), 1u);
+}
+
+// What a model file with broken weights leads to.
+TEST(SamplerTest, LogitsThatAreNoNumbersGiveSomeTokenAndNoHarm) {
+  Sampler sampler;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinite = std::numeric_limits<float>::infinity();
+  std::vector<float> half(1000, nan);
+  for (std::size_t i = 1; i < half.size(); i += 2) half[i] = static_cast<float>(i % 7);
+  half[0] = 1;
+  for (const auto& logits :
+       {std::vector<float>(1000, nan), std::vector<float>(1000, -infinite), half,
+        std::vector<float>{1, infinite, nan, infinite}, std::vector<float>{nan, 2, -infinite}}) {
+    for (const float top_p : {1.f, 0.5f}) {
+      const SamplingOptions options{.temperature = 1, .top_p = top_p, .seed = 3};
+      EXPECT_LT(sampler.Sample(options, 0, 0, logits), logits.size());
+    }
+  }
+  EXPECT_EQ(half[sampler.Sample({.temperature = 0.01f, .seed = 1}, 0, 0, half)], 6);
+}
+
+// Users take small seeds: none of them may be special at any place.
+TEST(SamplerTest, SmallSeedsGiveUnlikeNumbers) {
+  std::map<double, int> seen;
+  int low = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      const double uniform = SampleUniform(seed, 0, i);
+      EXPECT_EQ(++seen[uniform], 1) << seed << " " << i;
+      low += uniform < 0.01 ? 1 : 0;
+    }
+  }
+  EXPECT_NEAR(low, 100, 40);
 }
 
 TEST(SamplerTest, UniformDependsOnAllThree) {

@@ -2,11 +2,15 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "libs/base/mutex.h"
+#include "libs/base/units.h"
 
 namespace cairn {
 namespace {
@@ -26,6 +30,16 @@ class RawClient {
   void Write(const std::string& bytes) {
     EXPECT_EQ(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
+  }
+  // Writes `bytes` again and again; the server must have enough of it before `bytes_max`.
+  void WriteUntilRefused(const std::string& bytes, std::size_t bytes_max) {
+    std::size_t sent = 0;
+    while (sent < bytes_max) {
+      const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n < 0) return;
+      sent += static_cast<std::size_t>(n);
+    }
+    ADD_FAILURE() << "the server took " << sent << " bytes";
   }
   // Everything up to and including `end`, or until the server closes.
   std::string ReadTo(const std::string& end) {
@@ -93,6 +107,39 @@ TEST(HttpServerTest, TooLargeBodyAndHeaderAndGarbageAreRefused) {
   EXPECT_NE(garbage.ReadTo("\r\n").find("400"), std::string::npos);
 }
 
+TEST(HttpServerTest, ChunkExtensionOrTrailerWithoutEndIsRefused) {
+  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", "never");
+  });
+  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& begin : {head + "5;", head + "0\r\nX: "}) {
+    RawClient client(server->address());
+    client.Write(begin);
+    client.WriteUntilRefused(std::string(16 * 1024, 'x'), 64 * kMiB);
+  }
+}
+
+TEST(HttpServerTest, OutOfDescriptorsItServesWhenThereAreSomeAgain) {
+  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", "fine#");
+  });
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<int> taken;
+  for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) taken.push_back(fd);
+  ASSERT_FALSE(taken.empty());
+  ::close(taken.back());  // the client's
+  taken.pop_back();
+  RawClient client(server->address());
+  client.Write(Post("/", ""));
+  for (const int fd : taken) ::close(fd);
+  EXPECT_NE(client.ReadTo("#").find("HTTP/1.1 200"), std::string::npos);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 TEST(HttpServerTest, LeavingClientIsNoticed) {
   Mutex mutex;
   CondVar changed;
@@ -117,6 +164,29 @@ TEST(HttpServerTest, LeavingClientIsNoticed) {
   MutexLock lock(mutex);
   while (!is_gone) changed.Wait(mutex);
   kept.reset();
+}
+
+TEST(HttpServerTest, AnAnswerGivenBeforeTheEndGoesOut) {
+  for (int i = 0; i < 20; ++i) {  // the end must not win this race even once
+    Mutex mutex;
+    CondVar changed;
+    std::shared_ptr<HttpReply> kept;
+    auto server = *HttpServer::Start({}, [&](HttpRequest, std::shared_ptr<HttpReply> reply) {
+      MutexLock lock(mutex);
+      kept = std::move(reply);
+      changed.NotifyAll();
+    });
+    RawClient client(server->address());
+    client.Write(Post("/", ""));
+    {
+      MutexLock lock(mutex);
+      while (kept == nullptr) changed.Wait(mutex);
+      kept->Send(503, "text/plain", "stopping#");
+    }
+    server.reset();
+    EXPECT_NE(client.ReadTo("#").find("HTTP/1.1 503"), std::string::npos);
+    kept.reset();
+  }
 }
 
 TEST(HttpServerTest, TakenOrWrongAddressIsNamed) {

@@ -1,0 +1,37 @@
+#include "libs/placement/branch_law.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace cairn::placement {
+namespace {
+
+constexpr std::uint32_t kShortlyBefore = 8;
+constexpr double kPriorPoints = 10;  // what all points together weigh in a class
+
+std::size_t ClassOf(std::uint32_t parted_before_end) {
+  if (parted_before_end == 0) return 0;
+  return parted_before_end <= kShortlyBefore ? 1 : 2;
+}
+
+}  // namespace
+
+void BranchLaw::Count(Counts& counts, std::uint32_t claims) {
+  const std::uint32_t seen = std::min(claims, kClaimsMax);
+  for (std::uint32_t k = 1; k <= seen; ++k) counts.further[k] += 1;
+  counts.reached[std::min(seen + 1, kClaimsMax)] += 1;
+}
+
+void BranchLaw::Observe(std::uint32_t claims, std::uint32_t parted_before_end) {
+  Count(all_, claims);
+  Count(classes_[ClassOf(parted_before_end)], claims);
+}
+
+double BranchLaw::Expected(std::uint32_t claims, std::uint32_t parted_before_end) const {
+  const std::uint32_t k = std::min(std::max(claims, 1u), kClaimsMax);
+  const Counts& counts = classes_[ClassOf(parted_before_end)];
+  const double pooled = (all_.further[k] + 1) / (all_.reached[k] + 1);
+  return (counts.further[k] + kPriorPoints * pooled) / (counts.reached[k] + kPriorPoints);
+}
+
+}  // namespace cairn::placement

@@ -1,0 +1,164 @@
+#include "libs/placement/expert_panel.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "libs/base/status_macros.h"
+#include "libs/placement/limits.h"
+
+namespace cairn::placement {
+
+ExpertPanel::ExpertPanel(std::vector<std::unique_ptr<Expert>> experts, std::size_t entries_max)
+    : entries_max_(entries_max) {
+  for (std::unique_ptr<Expert>& expert : experts) {
+    Member member{.expert = std::move(expert), .score = {}, .shapes = {}};
+    member.score.expert = member.expert->name();
+    experts_.push_back(std::move(member));
+  }
+}
+
+absl::StatusOr<std::unique_ptr<ExpertPanel>> ExpertPanel::Create(
+    std::vector<std::unique_ptr<Expert>> experts, std::size_t entries_max) {
+  if (experts.empty() || experts.size() > limits::kExpertsMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(experts.size(), " experts; 1..", limits::kExpertsMax, " are taken"));
+  }
+  if (entries_max == 0) return absl::InvalidArgumentError("expert panel: entries_max is 0");
+  return std::unique_ptr<ExpertPanel>(  // tidy: allow(new) the constructor is private
+      new ExpertPanel(std::move(experts), entries_max));
+}
+
+absl::Status ExpertPanel::Validate(const Arrival& arrival) const {
+  if (arrival.length > limits::kEntryPositionsMax || arrival.end > arrival.length ||
+      arrival.states_max > limits::kEntryStatesMax) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a request of ", arrival.length, " blocks, ", arrival.end, " of them full, with ",
+        arrival.states_max, " states: beyond the limits, or more full blocks than blocks"));
+  }
+  if (arrival.shared > arrival.agreed || arrival.agreed > arrival.length ||
+      (arrival.shared > 0 && arrival.shared >= arrival.length)) {
+    return absl::InvalidArgumentError(absl::StrCat("a request of ", arrival.length,
+                                                   " blocks that agrees for ", arrival.agreed,
+                                                   " and can use ", arrival.shared));
+  }
+  if (!arrival.matched.has_value()) {
+    if (arrival.agreed == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("a request agrees with no entry for ", arrival.agreed, " blocks"));
+  }
+  if (*arrival.matched >= tree_.size() || tree_.LengthOf(*arrival.matched) < arrival.agreed) {
+    return absl::InvalidArgumentError(absl::StrCat("a request agrees with entry ", *arrival.matched,
+                                                   " for ", arrival.agreed,
+                                                   " blocks, which it does not have"));
+  }
+  return absl::OkStatus();
+}
+
+EntryShape ExpertPanel::ShapeOf(const Arrival& arrival, EntryTree::World world) const {
+  EntryShape shape{
+      .family = arrival.family, .end = arrival.end, .resume = 0, .shared = arrival.shared};
+  if (arrival.shared > 0) shape.resume = tree_.Deepest(world, *arrival.matched, arrival.shared);
+  return shape;
+}
+
+PlanQuery ExpertPanel::QueryFor(const Arrival& arrival, EntryTree::World world) const {
+  PlanQuery query{.shape = ShapeOf(arrival, world),
+                  .branches = {},
+                  .held = {},
+                  .states_max = arrival.states_max};
+  if (!arrival.matched.has_value()) return query;
+  const std::uint32_t resume = query.shape.resume;
+  for (const BranchPoint& branch :
+       tree_.Branches(*arrival.matched, resume, std::min(arrival.shared, arrival.end))) {
+    query.branches.push_back(branch);  // no state: the resume point is the deepest
+  }
+  query.held = tree_.States(world, *arrival.matched, resume, std::min(arrival.agreed, arrival.end));
+  return query;
+}
+
+void ExpertPanel::ObserveAll(const Arrival& arrival) {
+  if (arrival.shared == 0) return;
+  const EntryTree::Entry matched = *arrival.matched;
+  const std::uint32_t end = ends_[matched];
+  const BranchPoint node =
+      tree_.AddClaim(matched, arrival.shared, end - std::min(end, arrival.shared));
+  for (Member& member : experts_) {
+    member.expert->Observe({.entry = member.shapes[matched],
+                            .depth = arrival.shared,
+                            .node_claims = node.claims,
+                            .node_parted_before_end = node.parted_before_end});
+  }
+}
+
+// Drops what the entry cannot take and puts the rest; of too many, the deepest.
+std::vector<std::uint32_t> ExpertPanel::Store(EntryTree::World world, EntryTree::Entry entry,
+                                              const PlanQuery& query,
+                                              std::vector<std::uint32_t> plan) {
+  std::vector<std::uint32_t> placed;
+  std::sort(plan.begin(), plan.end(), std::greater<>());
+  for (const std::uint32_t depth : plan) {
+    if (placed.size() >= query.states_max) break;
+    if (depth <= query.shape.resume || depth > query.shape.end) continue;
+    if (tree_.Put(world, entry, depth)) placed.push_back(depth);
+  }
+  std::reverse(placed.begin(), placed.end());
+  return placed;
+}
+
+absl::StatusOr<ExpertPanel::Outcome> ExpertPanel::Arrive(const Arrival& arrival) {
+  CAIRN_RETURN_IF_ERROR(Validate(arrival));
+  if (tree_.size() >= entries_max_) {
+    return absl::ResourceExhaustedError(absl::StrCat(entries_max_, " entries are stored"));
+  }
+  const auto real = static_cast<EntryTree::World>(experts_.size());
+  ++requests_;
+  ceiling_ += arrival.shared;
+  for (EntryTree::World world = 0; world < real; ++world) {
+    experts_[world].score.saved += ShapeOf(arrival, world).resume;
+  }
+  ObserveAll(arrival);
+  Outcome outcome{.entry = 0, .resumed = 0, .placed = {}, .leader = Leader()};
+  std::vector<PlanQuery> queries;
+  for (EntryTree::World world = 0; world <= real; ++world) {
+    queries.push_back(QueryFor(arrival, world));
+  }
+  outcome.resumed = queries[real].shape.resume;
+  real_.saved += outcome.resumed;
+  std::vector<std::vector<std::uint32_t>> plans;
+  for (EntryTree::World world = 0; world < real; ++world) {
+    plans.push_back(experts_[world].expert->Plan(queries[world]));
+  }
+  plans.push_back(experts_[outcome.leader].expert->Plan(queries[real]));
+  outcome.entry = tree_.Add(arrival.matched, arrival.agreed, arrival.length);
+  ends_.push_back(arrival.end);
+  for (EntryTree::World world = 0; world < real; ++world) {
+    Member& member = experts_[world];
+    member.score.states +=
+        Store(world, outcome.entry, queries[world], std::move(plans[world])).size();
+    member.expert->Expose(queries[world].shape);
+    member.shapes.push_back(queries[world].shape);
+  }
+  outcome.placed = Store(real, outcome.entry, queries[real], std::move(plans[real]));
+  real_.states += outcome.placed.size();
+  return outcome;
+}
+
+void ExpertPanel::Restart() {
+  tree_ = EntryTree();
+  ends_.clear();
+  for (Member& member : experts_) member.shapes.clear();
+}
+
+std::size_t ExpertPanel::Leader() const {
+  std::size_t leader = 0;
+  for (std::size_t i = 1; i < experts_.size(); ++i) {
+    if (experts_[i].score.saved > experts_[leader].score.saved) leader = i;
+  }
+  return leader;
+}
+
+ExpertPanel::Score ExpertPanel::ScoreOf(std::size_t expert) const { return experts_[expert].score; }
+
+}  // namespace cairn::placement

@@ -1,0 +1,129 @@
+#include "libs/placement/law_expert.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+#include "libs/base/check.h"
+#include "libs/placement/limits.h"
+#include "libs/placement/line_solver.h"
+
+namespace cairn::placement {
+namespace {
+
+// The prior: claims per entry at its end; half as many spread before it, halving with each block;
+// and a few anywhere. It only has to be of the right shape, and to leave no position at nothing:
+// budget that the law has no use for is then spread, not wasted.
+constexpr double kPriorAtEnd = 0.2;
+constexpr double kPriorBeforeEnd = 0.1;
+constexpr double kPriorAnywhere = 0.05;
+constexpr double kPriorExposures = 20;  // of the fixed prior, in all entries' table
+constexpr double kPoolExposures = 10;   // of each table in the next one
+constexpr std::uint32_t kNearEnd = 8;   // positions counted from the end in any case
+
+double Prior(std::uint32_t distance, std::uint32_t positions) {
+  const double before = kPriorBeforeEnd * std::exp2(-static_cast<double>(distance));
+  return (distance == 0 ? kPriorAtEnd : 0) + before + kPriorAnywhere / positions;
+}
+
+}  // namespace
+
+LawExpert::LawExpert(std::string_view name, const Options& options)
+    : name_(name), options_(options), families_(options.families_max) {}
+
+std::uint32_t LawExpert::ClassOf(const EntryShape& entry) const {
+  if (options_.is_pooled) return 0;
+  const std::uint32_t below = entry.end - std::min(entry.end, entry.resume);
+  return static_cast<std::uint32_t>(std::bit_width(below)) * 4 + (entry.resume > 0 ? 1 : 0) +
+         (entry.shared > entry.resume ? 2 : 0);
+}
+
+void LawExpert::Observe(const Claim& claim) {
+  const EntryShape& entry = claim.entry;
+  const std::uint32_t key = ClassOf(entry);
+  if (families_.MayTeach(entry.family, key)) {
+    branches_.Observe(claim.node_claims, claim.node_parted_before_end);
+  }
+  const std::uint32_t depth = std::min(claim.depth, entry.end);
+  if (depth <= entry.resume) return;
+  if (depth <= entry.shared && claim.node_claims > 0) return;  // a known branch point
+  const std::uint32_t place = Coordinate(entry, depth);
+  if (families_.Claim(entry.family, key, place)) {
+    all_.Claim(place);
+    classes_[key].Claim(place);
+  }
+}
+
+void LawExpert::Expose(const EntryShape& entry) {
+  if (entry.end <= entry.resume) return;
+  const std::uint32_t positions = entry.end - entry.resume;
+  const std::uint32_t key = ClassOf(entry);
+  if (families_.Expose(entry.family, key, positions)) {
+    all_.Expose(positions);
+    classes_[key].Expose(positions);
+  }
+}
+
+std::uint32_t LawExpert::Coordinate(const EntryShape& entry, std::uint32_t depth) const {
+  const std::uint32_t distance = entry.end - depth;
+  if (!options_.is_from_both_ends || distance < kNearEnd) return distance;
+  return kNearEnd + (depth - entry.resume - 1);
+}
+
+LawExpert::Tables LawExpert::TablesOf(const EntryShape& entry) const {
+  const std::uint32_t key = ClassOf(entry);
+  const auto table = classes_.find(key);
+  return {.of_class = table == classes_.end() ? nullptr : &table->second,
+          .of_family = families_.Find(entry.family, key)};
+}
+
+double LawExpert::Rate(const Tables& tables, const EntryShape& entry, std::uint32_t depth) const {
+  const std::uint32_t place = Coordinate(entry, depth);
+  double rate = Prior(entry.end - depth, entry.end - entry.resume);
+  const bool is_established = tables.of_family != nullptr &&
+                              tables.of_family->settled().Exposures() >= FamilyRates::kEstablished;
+  if (is_established) return tables.of_family->Rate(place, rate, kPoolExposures);
+  rate = all_.Rate(place, rate, kPriorExposures);
+  if (tables.of_class != nullptr) rate = tables.of_class->Rate(place, rate, kPoolExposures);
+  if (tables.of_family != nullptr) rate = tables.of_family->Rate(place, rate, kPoolExposures);
+  return rate;
+}
+
+double LawExpert::Rate(const EntryShape& entry, std::uint32_t depth) const {
+  return Rate(TablesOf(entry), entry, depth);
+}
+
+LineProblem LawExpert::Line(const PlanQuery& query) const {
+  const EntryShape& entry = query.shape;
+  LineProblem line{.atoms = {}, .held = {}, .base_cost = entry.resume};
+  const Tables tables = TablesOf(entry);
+  std::size_t next = 0;
+  for (std::uint32_t depth = entry.resume + 1; depth <= entry.end; ++depth) {
+    double weight = Rate(tables, entry, depth);
+    for (; next < query.branches.size() && query.branches[next].depth <= depth; ++next) {
+      const BranchPoint& branch = query.branches[next];
+      if (branch.depth == depth) {
+        weight += branches_.Expected(branch.claims, branch.parted_before_end);
+      }
+    }
+    line.atoms.push_back(
+        {.depth = depth,
+         .cost = depth,
+         .weight = std::llround(std::min(weight, limits::kRateMax) * limits::kWeightUnit)});
+  }
+  for (const std::uint32_t depth : query.held) {
+    if (depth > entry.resume) line.held.push_back({.depth = depth, .cost = depth});
+  }
+  return line;
+}
+
+std::vector<std::uint32_t> LawExpert::Plan(const PlanQuery& query) const {
+  if (query.shape.end <= query.shape.resume || query.states_max == 0) return {};
+  const absl::StatusOr<LinePlan> plan =
+      SolveLine(Line(query), query.states_max, std::llround(options_.price * limits::kWeightUnit));
+  CAIRN_CHECK(plan.ok()) << plan.status().ToString();
+  return plan->depths;
+}
+
+}  // namespace cairn::placement

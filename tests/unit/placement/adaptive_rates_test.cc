@@ -1,0 +1,41 @@
+#include "libs/placement/adaptive_rates.h"
+
+#include <gtest/gtest.h>
+
+#include "libs/base/rng.h"
+
+namespace cairn::placement {
+namespace {
+
+TEST(AdaptiveRatesTest, ASteadyLawIsNeverForgotten) {
+  Rng rng(40);
+  AdaptiveRates rates;
+  for (int i = 0; i < 20000; ++i) {
+    rates.Expose(50);
+    rates.Claim(static_cast<std::uint32_t>(rng.Below(50)));
+  }
+  EXPECT_EQ(rates.jumps(), 0u);
+  EXPECT_DOUBLE_EQ(rates.settled().Claims(), 20000);
+}
+
+TEST(AdaptiveRatesTest, AfterAJumpTheNewLawIsTheLikelierOneWithinAHundredClaims) {
+  AdaptiveRates rates;
+  for (int i = 0; i < 100000; ++i) {
+    rates.Expose(50);
+    rates.Claim(0);
+  }
+  for (int i = 0; i < 100; ++i) {
+    rates.Expose(50);
+    rates.Claim(30);
+  }
+  EXPECT_GE(rates.jumps(), 1u);
+  double at_thirty = 0;  // positions of a bin share its claims
+  const std::uint32_t bin = DistanceBin(30);
+  for (std::uint32_t d = DistanceBinStart(bin); d < DistanceBinStart(bin + 1); ++d) {
+    at_thirty += rates.Rate(d, 0, 1e-9);
+  }
+  EXPECT_GT(at_thirty, rates.Rate(0, 0, 1e-9));
+}
+
+}  // namespace
+}  // namespace cairn::placement

@@ -1,0 +1,138 @@
+#include "libs/placement/expert_panel.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "libs/placement/baselines.h"
+#include "libs/placement/limits.h"
+
+namespace cairn::placement {
+namespace {
+
+using Depths = std::vector<std::uint32_t>;
+
+std::vector<std::unique_ptr<Expert>> Rules(const std::vector<std::string_view>& names) {
+  std::vector<std::unique_ptr<Expert>> experts;
+  for (const std::string_view name : names) {
+    for (const NamedRule& rule : BaselineRules()) {
+      if (rule.name == name) {
+        experts.push_back(std::make_unique<BaselineExpert>(rule.name, rule.rule));
+      }
+    }
+  }
+  return experts;
+}
+
+std::unique_ptr<ExpertPanel> Panel(const std::vector<std::string_view>& names) {
+  return ExpertPanel::Create(Rules(names), 100).value();
+}
+
+TEST(ExpertPanelTest, ARequestResumesAtTheStatesThatWerePlaced) {
+  const auto panel = Panel({"last"});
+  const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1}).value();
+  EXPECT_EQ(first.placed, (Depths{9}));
+  EXPECT_EQ(first.resumed, 0u);
+  const auto second = panel
+                          ->Arrive({.matched = first.entry,
+                                    .agreed = 9,
+                                    .shared = 9,
+                                    .length = 14,
+                                    .end = 13,
+                                    .states_max = 1})
+                          .value();
+  EXPECT_EQ(second.resumed, 9u);
+  EXPECT_EQ(second.placed, (Depths{13}));
+  EXPECT_EQ(panel->Ceiling(), 9u);
+  EXPECT_EQ(panel->Real().saved, 9u);
+  EXPECT_EQ(panel->Real().states, 2u);
+  EXPECT_EQ(panel->ScoreOf(0).saved, 9u);
+}
+
+TEST(ExpertPanelTest, TheLeaderIsWhoWouldHaveSavedMostAndActsOnRealStates) {
+  const auto panel = Panel({"none", "last"});
+  auto outcome = panel->Arrive({.length = 10, .end = 9, .states_max = 1}).value();
+  EXPECT_EQ(outcome.leader, 0u);
+  EXPECT_TRUE(outcome.placed.empty());
+  // Its shadow state at 9 would have served this; the real world has none, so 9 is still free
+  // there.
+  outcome = panel
+                ->Arrive({.matched = outcome.entry,
+                          .agreed = 9,
+                          .shared = 9,
+                          .length = 10,
+                          .end = 9,
+                          .states_max = 1})
+                .value();
+  EXPECT_EQ(outcome.leader, 1u);
+  EXPECT_EQ(outcome.resumed, 0u);
+  EXPECT_EQ(outcome.placed, (Depths{9}));
+  EXPECT_EQ(panel->ScoreOf(1).states, 1u);
+}
+
+TEST(ExpertPanelTest, PositionsThatTheEntryCannotTakeAreDroppedAndOfTooManyTheDeepestStay) {
+  const auto panel = Panel({"dense"});
+  const auto first = panel->Arrive({.length = 10, .end = 8, .states_max = 3}).value();
+  EXPECT_EQ(first.placed, (Depths{6, 7, 8}));
+  const auto second = panel
+                          ->Arrive({.matched = first.entry,
+                                    .agreed = 7,
+                                    .shared = 7,
+                                    .length = 9,
+                                    .end = 9,
+                                    .states_max = 5})
+                          .value();
+  EXPECT_EQ(second.placed, (Depths{8, 9}));
+  EXPECT_TRUE(panel->Arrive({.length = 10, .end = 8, .states_max = 0})->placed.empty());
+}
+
+TEST(ExpertPanelTest, RefusesArrivalsThatContradictThemselvesAndCountsNothing) {
+  const auto panel = Panel({"last"});
+  ASSERT_TRUE(panel->Arrive({.length = 10, .end = 9, .states_max = 1}).ok());
+  const ExpertPanel::Arrival bad[] = {
+      {.length = 10, .end = 11},
+      {.length = limits::kEntryPositionsMax + 1},
+      {.length = 10, .end = 9, .states_max = limits::kEntryStatesMax + 1},
+      {.agreed = 4, .shared = 4, .length = 10},                // with nothing
+      {.matched = 1, .agreed = 4, .shared = 4, .length = 10},  // no such entry
+      {.matched = 0, .agreed = 11, .shared = 4, .length = 12},
+      {.matched = 0, .agreed = 4, .shared = 5, .length = 10},
+      {.matched = 0, .agreed = 5, .shared = 4, .length = 4},
+      {.matched = 0, .agreed = 5, .shared = 5, .length = 5},  // the last block always runs
+  };
+  for (const ExpertPanel::Arrival& arrival : bad) {
+    EXPECT_EQ(panel->Arrive(arrival).status().code(), absl::StatusCode::kInvalidArgument)
+        << arrival.length << " " << arrival.agreed << " " << arrival.shared;
+  }
+  EXPECT_EQ(panel->Requests(), 1u);
+  EXPECT_EQ(panel->Ceiling(), 0u);
+}
+
+TEST(ExpertPanelTest, AtItsEntriesItRefusesUntilRestartedAndKeepsTheScores) {
+  const auto panel = ExpertPanel::Create(Rules({"last"}), 2).value();
+  const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1}).value();
+  ASSERT_TRUE(panel
+                  ->Arrive({.matched = first.entry,
+                            .agreed = 9,
+                            .shared = 9,
+                            .length = 10,
+                            .end = 9,
+                            .states_max = 1})
+                  .ok());
+  EXPECT_EQ(panel->Arrive({.length = 3}).status().code(), absl::StatusCode::kResourceExhausted);
+  panel->Restart();
+  EXPECT_FALSE(panel->Arrive({.matched = first.entry, .agreed = 1, .length = 3}).ok());
+  EXPECT_TRUE(panel->Arrive({.length = 3}).ok());
+  EXPECT_EQ(panel->ScoreOf(0).saved, 9u);
+}
+
+TEST(ExpertPanelTest, RefusesNoExpertsTooManyAndNoEntries) {
+  EXPECT_FALSE(ExpertPanel::Create({}, 10).ok());
+  EXPECT_FALSE(ExpertPanel::Create(Rules({"last"}), 0).ok());
+  EXPECT_FALSE(ExpertPanel::Create(
+                   Rules({"last", "last", "last", "last", "last", "last", "last", "last"}), 10)
+                   .ok());
+}
+
+}  // namespace
+}  // namespace cairn::placement

@@ -1,0 +1,62 @@
+#include "libs/placement/family_rates.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn::placement {
+namespace {
+
+TEST(FamilyRatesTest, FamilyZeroHasNoTableAndTeachesThePool) {
+  FamilyRates families(4);
+  EXPECT_TRUE(families.Claim(0, 1, 2));
+  EXPECT_TRUE(families.Expose(0, 1, 2));
+  EXPECT_EQ(families.size(), 0u);
+  EXPECT_EQ(families.Find(0, 1), nullptr);
+}
+
+TEST(FamilyRatesTest, EachFamilyAndClassCountsForItself) {
+  FamilyRates families(4);
+  families.Expose(7, 1, 3);
+  EXPECT_TRUE(families.Claim(7, 1, 2));
+  families.Expose(8, 1, 3);
+  ASSERT_NE(families.Find(7, 1), nullptr);
+  EXPECT_DOUBLE_EQ(families.Find(7, 1)->settled().Claims(), 1);
+  EXPECT_DOUBLE_EQ(families.Find(8, 1)->settled().Claims(), 0);
+  EXPECT_EQ(families.Find(7, 2), nullptr);
+}
+
+TEST(FamilyRatesTest, TheLeastRecentlyUsedTableGoes) {
+  FamilyRates families(2);
+  families.Expose(1, 0, 1);
+  families.Expose(2, 0, 1);
+  families.Expose(1, 0, 1);
+  families.Expose(3, 0, 1);
+  EXPECT_EQ(families.size(), 2u);
+  EXPECT_NE(families.Find(1, 0), nullptr);
+  EXPECT_EQ(families.Find(2, 0), nullptr);
+}
+
+TEST(FamilyRatesTest, OneFamilyTeachesThePoolOnlySoMuch) {
+  FamilyRates families(4);
+  std::uint32_t pooled = 0;
+  for (int i = 0; i < 100000; ++i) {
+    families.Expose(5, 0, 1);
+    pooled += families.Claim(5, 0, 1) ? 1 : 0;
+    pooled += families.Claim(5, 0, 1) ? 1 : 0;
+  }
+  EXPECT_EQ(pooled, FamilyRates::kPooledClaimsMax);
+  EXPECT_FALSE(families.Expose(5, 0, 1));
+  EXPECT_FALSE(families.MayTeach(5, 0));
+  EXPECT_TRUE(families.MayTeach(6, 0));
+}
+
+TEST(FamilyRatesTest, ClaimsOnEntriesThatWereNeverThereTeachOnlyTheFamily) {
+  FamilyRates families(4);
+  families.Expose(5, 0, 1);
+  std::uint32_t pooled = 0;
+  for (int i = 0; i < 100; ++i) pooled += families.Claim(5, 0, 1) ? 1 : 0;
+  EXPECT_EQ(pooled, FamilyRates::kClaimsPerExposureMax);
+  EXPECT_DOUBLE_EQ(families.Find(5, 0)->settled().Claims(), 100);
+}
+
+}  // namespace
+}  // namespace cairn::placement
