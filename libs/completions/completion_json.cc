@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "libs/base/limits.h"
 #include "libs/base/status_macros.h"
+#include "libs/base/utf8.h"
 
 namespace cairn {
 namespace {
@@ -17,6 +18,12 @@ namespace json = boost::json;
 
 absl::Status Bad(absl::string_view field, absl::string_view fault) {
   return absl::InvalidArgumentError(absl::StrCat(field, ": ", fault));
+}
+
+// A field's name as an answer may show it: not too long, and no character cut in two.
+std::string Shown(const std::string& name) {
+  const absl::string_view start = absl::string_view(name).substr(0, 80);
+  return std::string(start.substr(0, WholeUtf8Bytes(start)));
 }
 
 absl::StatusOr<std::uint64_t> ToUint(const json::value& value, absl::string_view field,
@@ -76,7 +83,7 @@ absl::StatusOr<CompletionSegment> ToSegment(const json::value& value, const std:
   bool has_tokens = false;
   for (const auto& [name_view, item] : value.get_object()) {
     const std::string name(name_view);
-    const std::string path = absl::StrCat(field, ".", name);
+    const std::string path = absl::StrCat(field, ".", Shown(name));
     if (name == "kind") {
       CAIRN_ASSIGN_OR_RETURN(segment.kind, ToText(item, path));
     } else if (name == "text") {
@@ -162,6 +169,10 @@ absl::Status SetStreamOptions(const json::value& value, CompletionBody* body) {
 absl::Status RequireNeutral(const json::value& value, const std::string& field,
                             const json::value& neutral) {
   if (value.is_null() || value == neutral) return absl::OkStatus();
+  const bool are_numbers = value.is_number() && neutral.is_number();  // 0.0 is 0
+  if (are_numbers && value.to_number<double>() == neutral.to_number<double>()) {
+    return absl::OkStatus();
+  }
   return Bad(field, "not supported by this worker");
 }
 
@@ -252,7 +263,7 @@ absl::StatusOr<CompletionBody> ParseCompletion(absl::string_view text) {
     } else if (const auto neutral = NeutralValues().find(name); neutral != NeutralValues().end()) {
       CAIRN_RETURN_IF_ERROR(RequireNeutral(value, name, neutral->second));
     } else {
-      return Bad(name.substr(0, 80), "unknown field");
+      return Bad(Shown(name), "unknown field");
     }
   }
   if (root.get_object().contains("prompt") == root.get_object().contains("segments")) {

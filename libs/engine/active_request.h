@@ -40,6 +40,7 @@ struct ActiveRequest {
   const std::uint32_t prompt_tokens;
   std::shared_ptr<ArenaLease> lease;  // while the sequence reads in place
   bool was_acquired = false;          // the first lookup has been counted
+  bool was_acquired_again = false;    // its pins had ended before it could leave the arena
   CompletionUsage usage;
 };
 

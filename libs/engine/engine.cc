@@ -23,6 +23,14 @@ absl::Status CheckLength(const PromptLayout& layout, std::uint32_t max_tokens,
     return absl::InvalidArgumentError(
         absl::StrCat("max_tokens is ", max_tokens, ", over ", limits::kGeneratedTokensMax));
   }
+  // Segments with a base may go over the same positions again: the tokens have a limit of their
+  // own.
+  const std::size_t tokens = layout.tokens().size();
+  if (tokens + max_tokens > limits::kPromptTokensMax) {
+    return absl::InvalidArgumentError(absl::StrCat("the prompt has ", tokens,
+                                                   " tokens and max_tokens is ", max_tokens,
+                                                   ": together over ", limits::kPromptTokensMax));
+  }
   const NormalSegment& last = layout.segments().back();
   const std::uint64_t reached = last.position + last.token_count;
   if (reached + max_tokens > positions_max) {
@@ -57,24 +65,23 @@ absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
   CompletionId id;
   {
     MutexLock lock(mutex_);
-    if (is_draining_) return absl::UnavailableError("the worker is stopping");
-    if (in_flight_ >= options_.requests_max) {
-      ++refused_;
-      return absl::ResourceExhaustedError(
-          absl::StrCat(in_flight_, " requests are in flight, the most that this worker takes"));
-    }
-    ++in_flight_;
     id = CompletionId(++last_id_);
   }
   auto active = std::make_unique<ActiveRequest>(id, std::move(call), std::move(sink), clock_.Now());
   const std::uint32_t needed = active->sequence.BlocksNeeded();
   if (needed > pool_.blocks()) {
-    MutexLock lock(mutex_);
-    --in_flight_;
     return absl::InvalidArgumentError(absl::StrCat(
         "the request needs ", needed, " KV blocks; this worker's pool has ", pool_.blocks()));
   }
-  Put([this, active = std::move(active)]() mutable {
+  MutexLock lock(mutex_);  // one hold: what is let in is in the inbox before Drain's own task
+  if (is_draining_) return absl::UnavailableError("the worker is stopping");
+  if (in_flight_ >= options_.requests_max) {
+    ++refused_;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(in_flight_, " requests are in flight, the most that this worker takes"));
+  }
+  ++in_flight_;
+  PutLocked([this, active = std::move(active)]() mutable {
     ++stats_now_.requests;
     stats_now_.tokens_prompted += active->prompt_tokens;
     actives_.push_back(std::move(active));
@@ -83,7 +90,10 @@ absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
 }
 
 void Engine::Cancel(CompletionId id) {
-  Put([this, id] {
+  MutexLock lock(mutex_);
+  // Drain cancels all; and when the engine's thread has ended, nobody would see this any more.
+  if (is_draining_) return;
+  PutLocked([this, id] {
     ActiveRequest* active = Find(id);
     if (active != nullptr) Finish(*active, FinishReason::kCancelled, "");
   });
@@ -103,6 +113,10 @@ void Engine::Drain() {
 
 void Engine::Put(absl::AnyInvocable<void()> task) {
   MutexLock lock(mutex_);
+  PutLocked(std::move(task));
+}
+
+void Engine::PutLocked(absl::AnyInvocable<void()> task) {
   is_idle_ = false;
   inbox_.push_back(std::move(task));
   wake_.NotifyOne();

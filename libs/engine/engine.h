@@ -93,6 +93,7 @@ class Engine {
   using Inbox = std::vector<absl::AnyInvocable<void()>>;
 
   void Put(absl::AnyInvocable<void()> task);
+  void PutLocked(absl::AnyInvocable<void()> task) CAIRN_REQUIRES(mutex_);
   bool TakeInbox();
   bool Admit();
   void Acquire(ActiveRequest& active);

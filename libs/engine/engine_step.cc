@@ -31,7 +31,8 @@ bool Engine::RunStep() {
 }
 
 // Between steps, so nothing is being read. A request moves to the pool while its pins still hold;
-// if they have ended already (this process was stopped, say), it asks for its blocks again.
+// if they have ended already (this process was stopped, say), it asks for its blocks again. Once:
+// where steps last longer than pins it would ask for ever, so then it keeps what it can still copy.
 void Engine::LeaveArenaInTime(ActiveRequest& active) {
   if (!active.sequence.ReadsArena()) {
     active.lease.reset();
@@ -39,7 +40,7 @@ void Engine::LeaveArenaInTime(ActiveRequest& active) {
   }
   const Instant now = clock_.Now();
   if (now < active.lease->leave_by()) return;
-  if (now >= active.lease->void_at()) {
+  if (now >= active.lease->void_at() && !std::exchange(active.was_acquired_again, true)) {
     CAIRN_COVERED("request_acquired_again");
     ++stats_now_.requests_acquired_again;
     active.sequence.DropArena();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "libs/base/check.h"
 #include "libs/base/rng.h"
@@ -25,9 +26,13 @@ double Exp(double x) {
 
 }  // namespace
 
+// Output `place` of the stream of base/rng.h that starts at the mixed seed. (Mixing seed and place
+// alike and combining them would give 0, the lowest token, wherever the two are the same number.)
 double SampleUniform(std::uint64_t seed, std::uint32_t choice, std::uint32_t output_index) {
+  constexpr std::uint64_t kStride = 0x9e3779b97f4a7c15u;
   const std::uint64_t place = (std::uint64_t{choice} << 32) | output_index;
-  return static_cast<double>(Mix64(Mix64(seed) ^ Mix64(place + 1)) >> 11) * 0x1.0p-53;
+  return static_cast<double>(Mix64(Mix64(seed + kStride) + (place + 1) * kStride) >> 11) *
+         0x1.0p-53;
 }
 
 std::uint32_t Sampler::Sample(const SamplingOptions& options, std::uint32_t choice,
@@ -35,10 +40,13 @@ std::uint32_t Sampler::Sample(const SamplingOptions& options, std::uint32_t choi
   CAIRN_CHECK(!logits.empty());
   const auto highest = static_cast<std::uint32_t>(std::max_element(logits.begin(), logits.end()) -
                                                   logits.begin());  // the first of equals
-  if (options.temperature <= 0) return highest;
+  // A model with broken weights gives logits that are no numbers, which nothing can be sorted by.
+  if (options.temperature <= 0 || !std::isfinite(logits[highest])) return highest;
 
   candidates_.clear();
-  for (std::uint32_t i = 0; i < logits.size(); ++i) candidates_.push_back({logits[i], i});
+  for (std::uint32_t i = 0; i < logits.size(); ++i) {
+    if (!std::isnan(logits[i])) candidates_.push_back({logits[i], i});
+  }
   if (options.top_p < 1) {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;

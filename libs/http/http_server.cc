@@ -5,9 +5,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <set>
@@ -29,6 +31,10 @@ using tcp = asio::ip::tcp;
 using Error = boost::system::error_code;
 
 constexpr std::size_t kHeaderBytesMax = 16 * 1024;
+// What is read and not yet parsed. Beast bounds heads and bodies, but neither a chunk's extension
+// nor a trailer: a client could send one without end.
+constexpr std::size_t kUnparsedBytesMax = 8 * kHeaderBytesMax;
+constexpr std::chrono::milliseconds kRetryAccept{100};  // when out of descriptors
 
 std::string ErrorBody(int status, absl::string_view message) {
   const char* const type = status < 500 ? "invalid_request_error" : "server_error";
@@ -54,7 +60,7 @@ struct Shared {
   HttpServer::Options options;
   HttpHandler handler;
   asio::io_context io{1};
-  std::uint32_t connections = 0;  // server's thread
+  std::uint32_t connections = 0;     // server's thread
   std::set<class Connection*> open;  // server's thread; those whose handlers wait in `io`
 };
 
@@ -194,7 +200,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   const std::shared_ptr<Shared> shared_;
   beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{kUnparsedBytesMax};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::uint64_t serial_ = 0;  // of the request being answered
   bool keep_alive_ = false;
@@ -283,7 +289,7 @@ void Connection::OnRead(Error error) {
 }  // namespace
 
 struct HttpServer::State {
-  State() : acceptor(shared->io) {}
+  State() : acceptor(shared->io), retry(shared->io) {}
 
   absl::Status Bind(const std::string& listen) {
     CAIRN_ASSIGN_OR_RETURN(const tcp::endpoint endpoint, ParseAddress(listen));
@@ -304,20 +310,35 @@ struct HttpServer::State {
   void Accept() {
     acceptor.async_accept([this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      if (!error) {
-        auto connection = std::make_shared<Connection>(shared, std::move(socket));
-        if (shared->connections > shared->options.connections_max) {
-          connection->RefuseAndClose(503, "too many connections");
-        } else {
-          connection->Read();
-        }
+      if (error) return Rest(error);
+      auto connection = std::make_shared<Connection>(shared, std::move(socket));
+      if (shared->connections > shared->options.connections_max) {
+        connection->RefuseAndClose(503, "too many connections");
+      } else {
+        connection->Read();
       }
       Accept();
     });
   }
 
+  // Out of descriptors, or of memory: the next try would fail at once, and the one after it.
+  void Rest(const Error& error) {
+    static LogLimiter limiter(absl::Seconds(10));
+    if (std::uint64_t held = 0; limiter.Admit(&held)) {
+      LogEvent(LogLevel::kError, "accept_failed")
+          .With("http", address)
+          .With("error", error.message())
+          .With("held_back", held);
+    }
+    retry.expires_after(kRetryAccept);
+    retry.async_wait([this](Error stopped) {
+      if (!stopped) Accept();
+    });
+  }
+
   std::shared_ptr<Shared> shared = std::make_shared<Shared>();
   tcp::acceptor acceptor;
+  asio::steady_timer retry;
   std::string address;
   std::thread thread;
 };
@@ -338,12 +359,14 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& opt
 
 HttpServer::~HttpServer() {
   Shared& shared = *state_->shared;
-  shared.io.stop();
+  // Behind what replies have posted: an answer that was given goes out.
+  asio::post(shared.io, [&shared] { shared.io.stop(); });
   state_->thread.join();
   // Waiting handlers own their connections, and a connection owns what holds the handlers: run them
   // with an error each, or that circle would never end.
   Error ignored;
   state_->acceptor.close(ignored);
+  state_->retry.cancel();
   shared.io.restart();
   const std::set<Connection*> open = shared.open;
   for (Connection* connection : open) connection->Drop();

@@ -111,7 +111,9 @@ class Door {
   CallerId AddCaller(Caller caller);
   void OnChannelMessage(CallerId id, LocalChannel::Message message);
   void OnChannelClosed(CallerId id);
-  absl::Status CheckProof(const Caller& caller, const wire::LocalProof& proof, HelloRefusal& why);
+  // The token's secret.
+  absl::StatusOr<std::string> CheckProof(const Caller& caller, const wire::LocalProof& proof,
+                                         HelloRefusal& why);
   absl::Status TakePool(Caller& caller, const wire::LocalProof& proof,
                         LocalChannel::Message& message);
   absl::Status SendWelcome(Caller& caller, const wire::LocalProof& proof, absl::string_view secret,

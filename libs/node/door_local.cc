@@ -90,8 +90,10 @@ void Door::OnChannelMessage(CallerId id, LocalChannel::Message message) {
     return;
   }
   HelloRefusal why = HelloRefusal::kBadToken;
-  if (const absl::Status checked = CheckProof(caller, *proof, why); !checked.ok()) {
-    RefuseLocal(id, why, checked.message());
+  // Taken once: a token that expires while its pool is mapped is none to ask the book for again.
+  const absl::StatusOr<std::string> secret = CheckProof(caller, *proof, why);
+  if (!secret.ok()) {
+    RefuseLocal(id, why, secret.status().message());
     return;
   }
   if (const absl::Status taken = TakePool(caller, *proof, message); !taken.ok()) {
@@ -99,7 +101,6 @@ void Door::OnChannelMessage(CallerId id, LocalChannel::Message message) {
     return;
   }
   caller.token_id = proof->token_id;
-  const std::string secret = *needs_.tokens.SecretOf(proof->token_id, needs_.loop.Now());
   const LaneKind lane =
       proof->profile == wire::LocalProfile::kSameUser ? LaneKind::kSameUser : LaneKind::kOtherUser;
   absl::StatusOr<Transport*> transport = needs_.lanes.Open(lane);
@@ -114,15 +115,15 @@ void Door::OnChannelMessage(CallerId id, LocalChannel::Message message) {
   by_peer_[caller.peer] = id;
   caller.stage = Stage::kAwaitHello;
   caller.ticket = RandomBytes(wire::kTicketBytes);
-  if (const absl::Status sent = SendWelcome(caller, *proof, secret, (*transport)->Address());
+  if (const absl::Status sent = SendWelcome(caller, *proof, *secret, (*transport)->Address());
       !sent.ok()) {
     LogEvent(LogLevel::kWarning, "welcome_failed").With("status", sent.ToString());
     Drop(id);
   }
 }
 
-absl::Status Door::CheckProof(const Caller& caller, const wire::LocalProof& proof,
-                              HelloRefusal& why) {
+absl::StatusOr<std::string> Door::CheckProof(const Caller& caller, const wire::LocalProof& proof,
+                                             HelloRefusal& why) {
   const std::string* secret = needs_.tokens.SecretOf(proof.token_id, needs_.loop.Now());
   if (secret == nullptr) return absl::PermissionDeniedError("unknown or expired token");
   if (!EqualConstantTime(proof.mac, wire::LocalClientMac(*secret, caller.challenge, proof))) {
@@ -138,7 +139,7 @@ absl::Status Door::CheckProof(const Caller& caller, const wire::LocalProof& proo
     why = HelloRefusal::kOtherUser;
     return absl::PermissionDeniedError("profile does not fit the peer's uid");
   }
-  return absl::OkStatus();
+  return *secret;
 }
 
 absl::Status Door::TakePool(Caller& caller, const wire::LocalProof& proof,
