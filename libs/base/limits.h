@@ -75,8 +75,14 @@ inline constexpr std::size_t kStepRowsMax = 4096;  // tokens in one step, all re
 inline constexpr std::size_t kRequestsWaitingMax = 1024;
 inline constexpr std::size_t kRequestsRunningMax = 256;
 inline constexpr std::uint32_t kGeneratedTokensMax = 1 << 17;
+// Of one request. Each segment costs every later token a tile of attention at least, and text is
+// tokenised on the thread that serves all connections: about 0.2 s a MiB.
+inline constexpr std::size_t kRequestSegmentsMax = 512;
+inline constexpr std::size_t kRequestTextBytesMax = kMiB;
 inline constexpr std::size_t kStopStringsMax = 16;
 inline constexpr std::size_t kStopStringBytesMax = 1024;
+
+static_assert(kRequestSegmentsMax <= kSegmentsMax, "what may be asked has keys");
 
 // ---- model files (libs/gguf) and tokenizer (libs/tokenizer) ----
 inline constexpr std::uint64_t kGgufMetadataMax = 4096;          // keys
@@ -93,6 +99,7 @@ inline constexpr std::uint64_t kGgufAlignmentMax = 64 * kKiB;
 inline constexpr std::size_t kTokenizerVocabularyMax = 1 << 20;
 inline constexpr std::size_t kTokenizerTokenBytesMax = 4096;
 inline constexpr std::size_t kTokenizerTextBytesMax = 4 * kMiB;  // one text; about 1 << 20 tokens
+static_assert(kRequestTextBytesMax <= kTokenizerTextBytesMax, "what may be asked is tokenised");
 
 static_assert(kTokenizerVocabularyMax <= kGgufArrayElementsMax, "every vocabulary can be read");
 

@@ -107,8 +107,9 @@ absl::StatusOr<CompletionSegment> ToSegment(const json::value& value, const std:
 absl::Status SetSegments(const json::value& value, CompletionBody* body) {
   if (!value.is_array()) return Bad("segments", "expected a list");
   const json::array& list = value.get_array();
-  if (list.size() > limits::kSegmentsMax) {
-    return Bad("segments", absl::StrCat(list.size(), " of them, over ", limits::kSegmentsMax));
+  if (list.size() > limits::kRequestSegmentsMax) {
+    return Bad("segments",
+               absl::StrCat(list.size(), " of them, over ", limits::kRequestSegmentsMax));
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
     CAIRN_ASSIGN_OR_RETURN(CompletionSegment segment,
@@ -116,6 +117,16 @@ absl::Status SetSegments(const json::value& value, CompletionBody* body) {
     body->segments.push_back(std::move(segment));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckTextBytes(const CompletionBody& body) {
+  std::size_t bytes = 0;
+  for (const CompletionSegment& segment : body.segments) {
+    if (segment.text.has_value()) bytes += segment.text->size();
+  }
+  if (bytes <= limits::kRequestTextBytesMax) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the prompt's text has ", bytes, " bytes, over ", limits::kRequestTextBytesMax));
 }
 
 absl::Status SetPrompt(const json::value& value, CompletionBody* body) {
@@ -269,6 +280,7 @@ absl::StatusOr<CompletionBody> ParseCompletion(absl::string_view text) {
   if (root.get_object().contains("prompt") == root.get_object().contains("segments")) {
     return absl::InvalidArgumentError("give either prompt or segments");
   }
+  CAIRN_RETURN_IF_ERROR(CheckTextBytes(body));
   return body;
 }
 

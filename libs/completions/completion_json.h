@@ -36,10 +36,10 @@ struct CompletionBody {
   bool stream_usage = false;  // stream_options.include_usage
 };
 
-// INVALID_ARGUMENT naming the field for: text that is no JSON (with its place), a wrong type or
-// range, a field that nobody knows, `prompt` and `segments` both or neither, and OpenAI's options
-// that this worker does not have (n, best_of, logprobs, echo, suffix, logit_bias, penalties) unless
-// they have the value that changes nothing.
+// INVALID_ARGUMENT naming the field for: text that is no JSON (with its place), a wrong type, what
+// is out of range or over its limit, a field that nobody knows, `prompt` and `segments` both or
+// neither, and OpenAI's options that this worker does not have (n, best_of, logprobs, echo, suffix,
+// logit_bias, penalties) unless they have the value that changes nothing.
 absl::StatusOr<CompletionBody> ParseCompletion(absl::string_view json);
 
 // What usage.cairn tells.

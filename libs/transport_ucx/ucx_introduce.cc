@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "libs/base/bytes.h"
 #include "libs/base/check.h"
@@ -119,6 +120,11 @@ absl::StatusOr<EndpointId> UcxTransportImpl::Connect(absl::string_view peer_addr
   }
   if (options_.profile == UcxProfile::kPeers) {
     return absl::UnimplementedError("peers are dialled, not connected");
+  }
+  // A peer of this profile is on this host. Whoever names another place would have us knock there.
+  if (options_.profile == UcxProfile::kSameHostOtherUser &&
+      !absl::StartsWith(address->socket_address, "127.0.0.1:")) {
+    return absl::InvalidArgumentError("the address is not one of this host");
   }
   if (address->instance == instance_) {
     return absl::InvalidArgumentError("a transport cannot connect to itself");

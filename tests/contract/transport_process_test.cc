@@ -162,5 +162,19 @@ TEST_P(TransportProcess, HostileFramesCostALogLineOnly) {
   });
 }
 
+TEST(UcxSameHostOtherUser, APeerOfAnotherHostIsRefused) {
+  TransportRig rig(Way::kUcxTcp);
+  Process& a = rig.NewProcess();
+  Process& b = rig.NewProcess();
+  std::string address;
+  rig.loops().On(*b.loop, [&] { address = b.transport->Address(); });
+  const std::string host = "127.0.0.1";
+  ASSERT_NE(address.find(host), std::string::npos);
+  address.replace(address.find(host), host.size(), "10.0.0.10");  // of the same length
+  rig.loops().On(*a.loop, [&] {
+    EXPECT_EQ(a.transport->Connect(address).status().code(), absl::StatusCode::kInvalidArgument);
+  });
+}
+
 }  // namespace
 }  // namespace cairn::contract

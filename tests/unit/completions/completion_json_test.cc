@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "libs/base/limits.h"
 #include "libs/base/utf8.h"
 
 namespace cairn {
@@ -77,6 +78,23 @@ TEST(CompletionJsonTest, UnknownFieldsAreShownShortAndWhole) {
     EXPECT_LT(message.size(), 150u);
     EXPECT_EQ(ToUtf8(message), message);
   }
+}
+
+TEST(CompletionJsonTest, TextAndSegmentsHaveLimits) {
+  const auto segments = [](std::size_t count, const std::string& text) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) {
+      absl::StrAppend(&list, i == 0 ? "" : ",", R"({"kind":"span","text":")", text, "\"}");
+    }
+    return absl::StrCat(R"({"segments":[)", list, "]}");
+  };
+  EXPECT_TRUE(ParseCompletion(segments(limits::kRequestSegmentsMax, "a")).ok());
+  EXPECT_EQ(ParseCompletion(segments(limits::kRequestSegmentsMax + 1, "a")).status().message(),
+            "segments: 513 of them, over 512");
+  const std::string half(limits::kRequestTextBytesMax / 2, 'a');
+  EXPECT_TRUE(ParseCompletion(segments(2, half)).ok());
+  EXPECT_EQ(ParseCompletion(segments(2, half + "a")).status().message(),
+            "the prompt's text has 1048578 bytes, over 1048576");
 }
 
 TEST(CompletionJsonTest, DeepNestingIsRefused) {
