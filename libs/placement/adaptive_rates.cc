@@ -26,4 +26,16 @@ void AdaptiveRates::Expose(std::uint32_t positions) {
   recent_.Expose(positions);
 }
 
+void AdaptiveRates::Save(ByteWriter& out) const {
+  settled_.Save(out);
+  recent_.Save(out);
+  out.Put(jumps_);
+}
+
+void AdaptiveRates::Load(ByteReader& in) {
+  settled_.Load(in);
+  recent_.Load(in);
+  jumps_ = in.Get<std::uint32_t>();
+}
+
 }  // namespace cairn::placement

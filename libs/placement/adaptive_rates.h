@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "libs/base/bytes.h"
 #include "libs/placement/rate_table.h"
 
 namespace cairn::placement {
@@ -24,6 +25,9 @@ class AdaptiveRates {
   const RateTable& settled() const { return settled_; }
   // How often the law was found to have jumped.
   std::uint32_t jumps() const { return jumps_; }
+  // As RateTable's.
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
 
  private:
   static constexpr double kRecentDecay = 0.98;  // per claim or exposure: 1 / (1 - decay) of them

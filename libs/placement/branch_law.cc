@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "libs/placement/saved_counts.h"
+
 namespace cairn::placement {
 namespace {
 
@@ -32,6 +34,26 @@ double BranchLaw::Expected(std::uint32_t claims, std::uint32_t parted_before_end
   const Counts& counts = classes_[ClassOf(parted_before_end)];
   const double pooled = (all_.further[k] + 1) / (all_.reached[k] + 1);
   return (counts.further[k] + kPriorPoints * pooled) / (counts.reached[k] + kPriorPoints);
+}
+
+void BranchLaw::Save(const Counts& counts, ByteWriter& out) {
+  for (const double count : counts.further) PutCount(out, count);
+  for (const double count : counts.reached) PutCount(out, count);
+}
+
+void BranchLaw::Load(ByteReader& in, Counts& counts) {
+  for (double& count : counts.further) count = GetSavedCount(in);
+  for (double& count : counts.reached) count = GetSavedCount(in);
+}
+
+void BranchLaw::Save(ByteWriter& out) const {
+  Save(all_, out);
+  for (const Counts& counts : classes_) Save(counts, out);
+}
+
+void BranchLaw::Load(ByteReader& in) {
+  Load(in, all_);
+  for (Counts& counts : classes_) Load(in, counts);
 }
 
 }  // namespace cairn::placement

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "libs/base/bytes.h"
+
 namespace cairn::placement {
 
 // How many more requests part at a branch point at which k have parted so far: of all branch points
@@ -24,12 +26,18 @@ class BranchLaw {
   // Expected further claims, `claims` at least 1 having been seen.
   double Expected(std::uint32_t claims, std::uint32_t parted_before_end) const;
 
+  // All counts, 4 KiB of them. Load leaves the reader marked bad if Save wrote something else.
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
+
  private:
   struct Counts {
     std::array<double, kClaimsMax + 1> further = {};  // [k]: claims that came after the k-th
     std::array<double, kClaimsMax + 1> reached = {};  // [k]: points that got a k-th
   };
   static void Count(Counts& counts, std::uint32_t claims);
+  static void Save(const Counts& counts, ByteWriter& out);
+  static void Load(ByteReader& in, Counts& counts);
 
   Counts all_;
   std::array<Counts, 3> classes_;

@@ -2,9 +2,12 @@
 #define CAIRN_LIBS_PLACEMENT_EXPERT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "libs/base/bytes.h"
+#include "libs/placement/line_problem.h"
 #include "libs/placement/plan_query.h"
 
 namespace cairn::placement {
@@ -27,6 +30,16 @@ class Expert {
   // Where to put new states. Positions that the entry cannot take (at or below the resume point,
   // behind its end, held already, too many) are dropped by the caller and not refunded.
   virtual std::vector<std::uint32_t> Plan(const PlanQuery& query) const = 0;
+
+  // The claims that it expects of the entry over its life, to price any plan by. Rules that expect
+  // nothing have none.
+  virtual std::optional<LineProblem> Law(const PlanQuery& query) const { return std::nullopt; }
+
+  // What it has learnt, as bytes, and back into one that was made alike. Load leaves the reader
+  // marked bad if Save wrote something else; the expert is then of no use. One that does not
+  // override them begins anew.
+  virtual void Save(ByteWriter& out) const {}
+  virtual void Load(ByteReader& in) {}
 };
 
 }  // namespace cairn::placement

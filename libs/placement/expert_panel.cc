@@ -9,6 +9,21 @@
 #include "libs/placement/limits.h"
 
 namespace cairn::placement {
+namespace {
+
+constexpr std::uint32_t kSavedForm = 0x31465043;  // "CPF1": what Save writes, and its version
+
+void PutScore(ByteWriter& out, const ExpertPanel::Score& score) {
+  out.Put(score.saved);
+  out.Put(score.states);
+}
+
+void GetScore(ByteReader& in, ExpertPanel::Score& score) {
+  score.saved = in.Get<std::uint64_t>();
+  score.states = in.Get<std::uint64_t>();
+}
+
+}  // namespace
 
 ExpertPanel::ExpertPanel(std::vector<std::unique_ptr<Expert>> experts, std::size_t entries_max)
     : entries_max_(entries_max) {
@@ -32,10 +47,12 @@ absl::StatusOr<std::unique_ptr<ExpertPanel>> ExpertPanel::Create(
 
 absl::Status ExpertPanel::Validate(const Arrival& arrival) const {
   if (arrival.length > limits::kEntryPositionsMax || arrival.end > arrival.length ||
-      arrival.states_max > limits::kEntryStatesMax) {
+      arrival.states_max > limits::kEntryStatesMax ||
+      arrival.leader.value_or(0) >= experts_.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a request of ", arrival.length, " blocks, ", arrival.end, " of them full, with ",
-        arrival.states_max, " states: beyond the limits, or more full blocks than blocks"));
+        arrival.states_max, " states, led by expert ", arrival.leader.value_or(0),
+        ": beyond the limits, or more full blocks than blocks"));
   }
   if (arrival.shared > arrival.agreed || arrival.agreed > arrival.length ||
       (arrival.shared > 0 && arrival.shared >= arrival.length)) {
@@ -119,7 +136,11 @@ absl::StatusOr<ExpertPanel::Outcome> ExpertPanel::Arrive(const Arrival& arrival)
     experts_[world].score.saved += ShapeOf(arrival, world).resume;
   }
   ObserveAll(arrival);
-  Outcome outcome{.entry = 0, .resumed = 0, .placed = {}, .leader = Leader()};
+  Outcome outcome{.entry = 0,
+                  .resumed = 0,
+                  .placed = {},
+                  .leader = arrival.leader.value_or(Leader()),
+                  .worlds = {}};
   std::vector<PlanQuery> queries;
   for (EntryTree::World world = 0; world <= real; ++world) {
     queries.push_back(QueryFor(arrival, world));
@@ -135,8 +156,10 @@ absl::StatusOr<ExpertPanel::Outcome> ExpertPanel::Arrive(const Arrival& arrival)
   ends_.push_back(arrival.end);
   for (EntryTree::World world = 0; world < real; ++world) {
     Member& member = experts_[world];
-    member.score.states +=
-        Store(world, outcome.entry, queries[world], std::move(plans[world])).size();
+    const auto placed = static_cast<std::uint32_t>(
+        Store(world, outcome.entry, queries[world], std::move(plans[world])).size());
+    member.score.states += placed;
+    outcome.worlds.push_back({.resumed = queries[world].shape.resume, .placed = placed});
     member.expert->Expose(queries[world].shape);
     member.shapes.push_back(queries[world].shape);
   }
@@ -149,6 +172,46 @@ void ExpertPanel::Restart() {
   tree_ = EntryTree();
   ends_.clear();
   for (Member& member : experts_) member.shapes.clear();
+}
+
+void ExpertPanel::Save(ByteWriter& out) const {
+  out.Put(kSavedForm);
+  out.Put(static_cast<std::uint32_t>(experts_.size()));
+  for (const Member& member : experts_) {
+    out.PutLengthPrefixed(
+        absl::string_view(member.score.expert.data(), member.score.expert.size()));
+    PutScore(out, member.score);
+    ByteWriter learnt;
+    member.expert->Save(learnt);
+    out.PutLengthPrefixed(std::move(learnt).Take());
+  }
+  PutScore(out, real_);
+  out.Put(ceiling_);
+  out.Put(requests_);
+}
+
+absl::Status ExpertPanel::Load(ByteReader& in) {
+  if (in.Get<std::uint32_t>() != kSavedForm) {
+    return absl::FailedPreconditionError("saved experts: of another version");
+  }
+  if (in.Get<std::uint32_t>() != experts_.size()) {
+    return absl::FailedPreconditionError("saved experts: another number of them");
+  }
+  for (Member& member : experts_) {
+    const absl::string_view name = in.GetLengthPrefixed(limits::kExpertNameBytesMax);
+    if (in.ok() &&
+        name != absl::string_view(member.score.expert.data(), member.score.expert.size())) {
+      return absl::FailedPreconditionError("saved experts: others than those that run");
+    }
+    GetScore(in, member.score);
+    ByteReader learnt(in.GetLengthPrefixed(limits::kExpertBytesMax));
+    member.expert->Load(learnt);
+    if (!learnt.at_end()) in.MarkBad();
+  }
+  GetScore(in, real_);
+  ceiling_ = in.Get<std::uint64_t>();
+  requests_ = in.Get<std::uint64_t>();
+  return in.ok() ? absl::OkStatus() : absl::DataLossError("saved experts: damaged");
 }
 
 std::size_t ExpertPanel::Leader() const {

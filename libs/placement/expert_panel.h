@@ -32,16 +32,23 @@ class ExpertPanel {
     std::uint64_t family = 0;
     std::optional<EntryTree::Entry> matched;  // the entry it agreed with, from an earlier Arrive
     std::uint32_t agreed = 0;                 // with it, in full: this much of its path is shared
-    std::uint32_t shared = 0;      // usable part of that: at most `agreed` and length - 1
-    std::uint32_t length = 0;      // blocks, a last one that is not full included
-    std::uint32_t end = 0;         // the last full block: no state below it; at most `length`
-    std::uint32_t states_max = 0;  // new states it may leave
+    std::uint32_t shared = 0;           // usable part of that: at most `agreed` and length - 1
+    std::uint32_t length = 0;           // blocks, a last one that is not full included
+    std::uint32_t end = 0;              // the last full block: no state below it; at most `length`
+    std::uint32_t states_max = 0;       // new states it may leave
+    std::optional<std::size_t> leader;  // whose rule places real states; else that of Leader()
+  };
+  // What the request met in one expert's world.
+  struct InWorld {
+    std::uint32_t resumed = 0;
+    std::uint32_t placed = 0;  // new states
   };
   struct Outcome {
     EntryTree::Entry entry = 0;
     std::uint32_t resumed = 0;          // in the real world
     std::vector<std::uint32_t> placed;  // new real states, ascending
     std::size_t leader = 0;             // whose rule placed them
+    std::vector<InWorld> worlds;        // by expert
   };
   struct Score {
     std::string_view expert;
@@ -60,6 +67,7 @@ class ExpertPanel {
 
   std::size_t Leader() const;
   Score ScoreOf(std::size_t expert) const;
+  const Expert& ExpertAt(std::size_t expert) const { return *experts_[expert].expert; }
   std::size_t experts() const { return experts_.size(); }
   const Score& Real() const { return real_; }
   std::uint64_t Ceiling() const { return ceiling_; }  // blocks that dense states would have saved
@@ -68,6 +76,15 @@ class ExpertPanel {
   // Forgets all entries and their states, in every world; laws and scores stay. Entries of before
   // are unknown afterwards.
   void Restart();
+  std::size_t entries() const { return tree_.size(); }
+  std::uint32_t LengthOf(EntryTree::Entry entry) const { return tree_.LengthOf(entry); }
+
+  // Laws and scores as bytes, with a version. Entries and shadow states are left out: a panel that
+  // was loaded is as after Restart. Load wants a new panel of the same experts. DATA_LOSS: nothing
+  // that Save wrote; FAILED_PRECONDITION: written by another version or for other experts. After an
+  // error the panel is of no use.
+  void Save(ByteWriter& out) const;
+  absl::Status Load(ByteReader& in);
 
  private:
   struct Member {

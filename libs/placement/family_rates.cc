@@ -1,5 +1,7 @@
 #include "libs/placement/family_rates.h"
 
+#include "libs/placement/limits.h"
+
 namespace cairn::placement {
 
 FamilyRates::Table& FamilyRates::Touch(const Key& key) {
@@ -46,6 +48,38 @@ bool FamilyRates::MayTeach(std::uint64_t family, std::uint32_t entry_class) cons
 const AdaptiveRates* FamilyRates::Find(std::uint64_t family, std::uint32_t entry_class) const {
   const auto found = tables_.find(Key{family, entry_class});
   return found == tables_.end() ? nullptr : &found->second.rates;
+}
+
+void FamilyRates::Save(ByteWriter& out) const {
+  out.Put(static_cast<std::uint32_t>(uses_.size()));
+  for (const Key& key : uses_) {
+    const Table& table = tables_.find(key)->second;
+    out.Put(key.first);
+    out.Put(key.second);
+    out.Put(table.pooled_claims);
+    out.Put(table.pooled_exposures);
+    table.rates.Save(out);
+  }
+}
+
+void FamilyRates::Load(ByteReader& in) {
+  constexpr std::size_t kTableBytesMin = 20;
+  tables_.clear();
+  uses_.clear();
+  std::uint32_t left = in.GetCount(limits::kFamilyTablesMax, kTableBytesMin);
+  for (; left > 0 && in.ok(); --left) {
+    const std::uint64_t family = in.Get<std::uint64_t>();
+    const Key key{family, in.Get<std::uint32_t>()};
+    if (family == 0 || tables_.contains(key)) in.MarkBad();
+    Table read;
+    read.pooled_claims = in.Get<std::uint32_t>();
+    read.pooled_exposures = in.Get<std::uint32_t>();
+    read.rates.Load(in);
+    if (left > tables_max_ || !in.ok()) continue;
+    Table& table = Touch(key);
+    read.use = table.use;
+    table = std::move(read);
+  }
 }
 
 }  // namespace cairn::placement

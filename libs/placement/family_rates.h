@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "libs/base/bytes.h"
 #include "libs/placement/adaptive_rates.h"
 
 namespace cairn::placement {
@@ -42,6 +43,12 @@ class FamilyRates {
   // Null: nothing of its own yet. Stays valid until the next Claim or Expose.
   const AdaptiveRates* Find(std::uint64_t family, std::uint32_t entry_class) const;
   std::size_t size() const { return tables_.size(); }
+
+  // All tables, the least recently used first. Load replaces what is here; of more tables than
+  // tables_max the most recently used stay. It leaves the reader marked bad if Save wrote something
+  // else (also: a table twice, or one of family 0).
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
 
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;

@@ -18,9 +18,10 @@ namespace {
 constexpr double kPriorAtEnd = 0.2;
 constexpr double kPriorBeforeEnd = 0.1;
 constexpr double kPriorAnywhere = 0.05;
-constexpr double kPriorExposures = 20;  // of the fixed prior, in all entries' table
-constexpr double kPoolExposures = 10;   // of each table in the next one
-constexpr std::uint32_t kNearEnd = 8;   // positions counted from the end in any case
+constexpr double kPriorExposures = 20;         // of the fixed prior, in all entries' table
+constexpr double kPoolExposures = 10;          // of each table in the next one
+constexpr std::uint32_t kNearEnd = 8;          // positions counted from the end in any case
+constexpr std::uint32_t kClassesMax = 4 * 33;  // ClassOf: four of each bit width of 32 bits
 
 double Prior(std::uint32_t distance, std::uint32_t positions) {
   const double before = kPriorBeforeEnd * std::exp2(-static_cast<double>(distance));
@@ -116,6 +117,33 @@ LineProblem LawExpert::Line(const PlanQuery& query) const {
     if (depth > entry.resume) line.held.push_back({.depth = depth, .cost = depth});
   }
   return line;
+}
+
+void LawExpert::Save(ByteWriter& out) const {
+  std::vector<std::uint32_t> keys;
+  for (const auto& [key, rates] : classes_) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());  // equal laws, equal bytes
+  all_.Save(out);
+  out.Put(static_cast<std::uint32_t>(keys.size()));
+  for (const std::uint32_t key : keys) {
+    out.Put(key);
+    classes_.find(key)->second.Save(out);
+  }
+  branches_.Save(out);
+  families_.Save(out);
+}
+
+void LawExpert::Load(ByteReader& in) {
+  all_.Load(in);
+  classes_.clear();
+  std::uint32_t left = in.GetCount(kClassesMax, sizeof(std::uint32_t));
+  for (; left > 0 && in.ok(); --left) {
+    const std::uint32_t key = in.Get<std::uint32_t>();
+    if (key >= kClassesMax || classes_.contains(key)) in.MarkBad();
+    if (in.ok()) classes_[key].Load(in);
+  }
+  branches_.Load(in);
+  families_.Load(in);
 }
 
 std::vector<std::uint32_t> LawExpert::Plan(const PlanQuery& query) const {

@@ -2,6 +2,7 @@
 #define CAIRN_LIBS_PLACEMENT_LAW_EXPERT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,9 @@ class LawExpert : public Expert {
   void Observe(const Claim& claim) override;
   void Expose(const EntryShape& entry) override;
   std::vector<std::uint32_t> Plan(const PlanQuery& query) const override;
+  std::optional<LineProblem> Law(const PlanQuery& query) const override { return Line(query); }
+  void Save(ByteWriter& out) const override;
+  void Load(ByteReader& in) override;
 
   // Claims expected at `depth`, in (resume, end], of an entry over its life, branch points aside.
   double Rate(const EntryShape& entry, std::uint32_t depth) const;

@@ -30,6 +30,9 @@ inline constexpr std::uint32_t kEntryPositionsMax = 1
 inline constexpr std::uint32_t kEntryStatesMax = 1024;      // new states of one plan
 inline constexpr double kRateMax = 1024;                    // claims expected at one position
 inline constexpr std::size_t kExpertsMax = 7;               // and the real world: 8 bits a state
+inline constexpr std::size_t kFamilyTablesMax = 1 << 16;    // of one law, as bytes
+inline constexpr std::size_t kExpertNameBytesMax = 64;
+inline constexpr std::size_t kExpertBytesMax = 1 << 27;  // of one expert, as bytes
 
 // ---- tries and budgets (trie_problem.h, byte_budget.h) ----
 inline constexpr std::size_t kTrieNodesMax = 1 << 20;

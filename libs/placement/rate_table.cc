@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstddef>
 
+#include "libs/placement/limits.h"
+#include "libs/placement/saved_counts.h"
+
 namespace cairn::placement {
 namespace {
 
@@ -96,6 +99,32 @@ RateTable RateTable::WithoutDecay() const {
   table.Rescale();
   table.decay_ = 1;
   return table;
+}
+
+void RateTable::Save(ByteWriter& out) const {
+  out.Put(static_cast<std::uint32_t>(bins_.size()));
+  for (const Bin& bin : bins_) {
+    PutCount(out, bin.claims / unit_);
+    PutCount(out, bin.positions / unit_);
+  }
+  PutCount(out, claims_squared_ / unit_ / unit_);
+  PutCount(out, exposed_ / unit_);
+}
+
+void RateTable::Load(ByteReader& in) {
+  // Places counted from both ends lie a little beyond the longest entry.
+  const std::size_t bins_max = DistanceBin(2 * limits::kEntryPositionsMax) + std::size_t{1};
+  bins_.resize(in.GetCount(bins_max, 2 * sizeof(double)));
+  unit_ = 1;
+  claims_total_ = 0;
+  for (Bin& bin : bins_) {
+    bin.claims = GetSavedCount(in);
+    bin.positions = GetSavedCount(in);
+    claims_total_ += bin.claims;
+  }
+  claims_squared_ = GetSavedCount(in);
+  exposed_ = GetSavedCount(in);
+  if ((claims_total_ > 0) != (claims_squared_ > 0)) in.MarkBad();
 }
 
 double RateTable::Rate(std::uint32_t distance, double prior, double prior_exposures) const {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "libs/base/bytes.h"
+
 namespace cairn::placement {
 
 // How often entries are claimed at each distance from their end, per entry and position: claims
@@ -29,10 +31,19 @@ class RateTable {
   double Exposures() const { return exposed_ / unit_; }
   // (sum of weights)^2 / sum of squared weights, of claims: how many unfaded ones they are worth.
   double EffectiveClaims() const;
+  // What one bin of distances has counted, faded; bins from bins() on hold nothing.
+  std::uint32_t bins() const { return static_cast<std::uint32_t>(bins_.size()); }
+  double ClaimsIn(std::uint32_t bin) const { return bins_[bin].claims / unit_; }
+  double PositionsIn(std::uint32_t bin) const { return bins_[bin].positions / unit_; }
   // The largest difference of the two tables' distributions of claims (Kolmogorov's), 0..1.
   double LargestGap(const RateTable& other) const;
   // The same counts, which fade no more.
   RateTable WithoutDecay() const;
+
+  // The counts as bytes, and back into a table of the same decay. Load leaves the reader marked bad
+  // if that is nothing that Save wrote; the table is then of no use, but does no harm.
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
 
  private:
   struct Bin {

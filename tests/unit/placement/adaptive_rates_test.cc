@@ -37,5 +37,28 @@ TEST(AdaptiveRatesTest, AfterAJumpTheNewLawIsTheLikelierOneWithinAHundredClaims)
   EXPECT_GT(at_thirty, rates.Rate(0, 0, 1e-9));
 }
 
+TEST(AdaptiveRatesTest, SavedRatesNoticeTheSameJumpAsThoseThatLivedOn) {
+  AdaptiveRates rates;
+  for (int i = 0; i < 1000; ++i) {
+    rates.Expose(50);
+    rates.Claim(0);
+  }
+  ByteWriter out;
+  rates.Save(out);
+  const std::string bytes = std::move(out).Take();
+  AdaptiveRates read;
+  ByteReader in(bytes);
+  read.Load(in);
+  ASSERT_TRUE(in.at_end());
+  for (int i = 0; i < 100; ++i) {
+    for (AdaptiveRates* each : {&rates, &read}) {
+      each->Expose(50);
+      each->Claim(30);
+    }
+    EXPECT_EQ(read.jumps(), rates.jumps()) << i;
+  }
+  EXPECT_GE(read.jumps(), 1u);
+}
+
 }  // namespace
 }  // namespace cairn::placement

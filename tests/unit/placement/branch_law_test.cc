@@ -40,5 +40,25 @@ TEST(BranchLawTest, AnyNumberOfClaimsIsLegal) {
   EXPECT_GE(law.Expected(0, 0), 0);
 }
 
+TEST(BranchLawTest, SavedCountsReadBackAndHalfOfThemDoNot) {
+  BranchLaw law;
+  for (std::uint32_t claims = 0; claims < 40; ++claims) law.Observe(claims, claims % 12);
+  ByteWriter out;
+  law.Save(out);
+  const std::string bytes = std::move(out).Take();
+  BranchLaw read;
+  ByteReader in(bytes);
+  read.Load(in);
+  ASSERT_TRUE(in.at_end());
+  for (std::uint32_t claims = 1; claims < 70; ++claims) {
+    for (const std::uint32_t parted : {0u, 5u, 50u}) {
+      EXPECT_EQ(read.Expected(claims, parted), law.Expected(claims, parted));
+    }
+  }
+  ByteReader half(absl::string_view(bytes).substr(0, bytes.size() / 2));
+  read.Load(half);
+  EXPECT_FALSE(half.ok());
+}
+
 }  // namespace
 }  // namespace cairn::placement

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libs/placement/baselines.h"
+#include "libs/placement/default_experts.h"
 #include "libs/placement/limits.h"
 
 namespace cairn::placement {
@@ -132,6 +133,56 @@ TEST(ExpertPanelTest, RefusesNoExpertsTooManyAndNoEntries) {
   EXPECT_FALSE(ExpertPanel::Create(
                    Rules({"last", "last", "last", "last", "last", "last", "last", "last"}), 10)
                    .ok());
+}
+
+TEST(ExpertPanelTest, APanelThatWasLoadedHasTheScoresAndLawsButNoEntries) {
+  const auto panel = ExpertPanel::Create(DefaultExperts(), 1000).value();
+  auto outcome = panel->Arrive({.family = 5, .length = 30, .end = 29, .states_max = 2}).value();
+  for (int i = 0; i < 50; ++i) {
+    outcome = panel
+                  ->Arrive({.family = 5,
+                            .matched = outcome.entry,
+                            .agreed = 20,
+                            .shared = 20,
+                            .length = 30,
+                            .end = 29,
+                            .states_max = 2})
+                  .value();
+  }
+  ByteWriter out;
+  panel->Save(out);
+  const std::string bytes = std::move(out).Take();
+  const auto read = ExpertPanel::Create(DefaultExperts(), 1000).value();
+  ByteReader in(bytes);
+  ASSERT_TRUE(read->Load(in).ok());
+  EXPECT_TRUE(in.at_end());
+  EXPECT_EQ(read->entries(), 0u);
+  EXPECT_EQ(read->Leader(), panel->Leader());
+  EXPECT_EQ(read->Requests(), 51u);
+  EXPECT_EQ(read->Ceiling(), panel->Ceiling());
+  EXPECT_EQ(read->Real().saved, panel->Real().saved);
+  const PlanQuery query{.shape = {.family = 5, .end = 40}, .states_max = 3};
+  for (std::size_t e = 0; e < panel->experts(); ++e) {
+    EXPECT_EQ(read->ScoreOf(e).saved, panel->ScoreOf(e).saved);
+    EXPECT_EQ(read->ExpertAt(e).Plan(query), panel->ExpertAt(e).Plan(query));
+  }
+  for (std::size_t size = 0; size < bytes.size(); size += 97) {
+    const auto other = ExpertPanel::Create(DefaultExperts(), 1000).value();
+    ByteReader cut(absl::string_view(bytes).substr(0, size));
+    EXPECT_FALSE(other->Load(cut).ok()) << size;
+  }
+  ByteReader again(bytes);
+  EXPECT_EQ(Panel({"none"})->Load(again).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ExpertPanelTest, ALeaderThatIsNamedPlacesAndEveryWorldSaysWhatItMet) {
+  const auto panel = Panel({"none", "last"});
+  const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1, .leader = 1}).value();
+  EXPECT_EQ(first.placed, (Depths{9}));
+  ASSERT_EQ(first.worlds.size(), 2u);
+  EXPECT_EQ(first.worlds[0].placed, 0u);
+  EXPECT_EQ(first.worlds[1].placed, 1u);
+  EXPECT_FALSE(panel->Arrive({.length = 10, .end = 9, .leader = 2}).ok());
 }
 
 }  // namespace

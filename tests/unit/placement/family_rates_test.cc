@@ -58,5 +58,55 @@ TEST(FamilyRatesTest, ClaimsOnEntriesThatWereNeverThereTeachOnlyTheFamily) {
   EXPECT_DOUBLE_EQ(families.Find(5, 0)->settled().Claims(), 100);
 }
 
+std::string SavedBytes(const FamilyRates& rates) {
+  ByteWriter out;
+  rates.Save(out);
+  return std::move(out).Take();
+}
+
+TEST(FamilyRatesTest, SavedTablesReadBackWithWhatTheyMayTeachAndTheirOrder) {
+  FamilyRates rates(3);
+  for (std::uint32_t i = 0; i < FamilyRates::kPooledExposuresMax; ++i) rates.Expose(7, 1, 10);
+  rates.Expose(8, 1, 10);
+  rates.Claim(8, 1, 2);
+  rates.Expose(7, 1, 10);  // 8 is now the least recently used
+  const std::string bytes = SavedBytes(rates);
+  FamilyRates read(2);
+  ByteReader in(bytes);
+  read.Load(in);
+  ASSERT_TRUE(in.at_end());
+  EXPECT_EQ(SavedBytes(read), bytes);
+  EXPECT_FALSE(read.MayTeach(7, 1));
+  EXPECT_TRUE(read.MayTeach(8, 1));
+  EXPECT_EQ(read.Find(8, 1)->settled().Claims(), 1);
+  read.Expose(9, 1, 10);
+  EXPECT_EQ(read.Find(8, 1), nullptr);
+  EXPECT_NE(read.Find(7, 1), nullptr);
+  FamilyRates smaller(1);
+  ByteReader again(bytes);
+  smaller.Load(again);
+  ASSERT_TRUE(again.at_end());
+  EXPECT_NE(smaller.Find(7, 1), nullptr);
+  EXPECT_EQ(smaller.size(), 1u);
+}
+
+TEST(FamilyRatesTest, ATableTwiceOrOfNoFamilyOrCutShortIsRefused) {
+  FamilyRates rates(2);
+  rates.Expose(7, 1, 10);
+  rates.Expose(8, 1, 10);
+  const std::string bytes = SavedBytes(rates);
+  std::string twice = bytes;
+  const std::size_t second = 4 + (bytes.size() - 4) / 2;
+  twice[second] = 7;
+  std::string nobody = bytes;
+  nobody[4] = 0;
+  for (const std::string& bad : {twice, nobody, bytes.substr(0, bytes.size() - 1)}) {
+    FamilyRates read(2);
+    ByteReader in(bad);
+    read.Load(in);
+    EXPECT_FALSE(in.ok());
+  }
+}
+
 }  // namespace
 }  // namespace cairn::placement

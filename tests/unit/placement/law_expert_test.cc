@@ -148,5 +148,45 @@ TEST(LawExpertTest, TheLargestEntryWithTheLargestRatesIsALegalLine) {
   EXPECT_EQ(expert.Plan(query).size(), 2u);
 }
 
+TEST(LawExpertTest, SavedLawsPlanAsTheyDid) {
+  LawExpert expert("law", {});
+  for (std::uint32_t end = 20; end < 60; ++end) Teach(expert, {.family = end, .end = end}, 9, 10);
+  ByteWriter out;
+  expert.Save(out);
+  const std::string bytes = std::move(out).Take();
+  LawExpert read("law", {});
+  ByteReader in(bytes);
+  read.Load(in);
+  ASSERT_TRUE(in.at_end());
+  for (const std::uint64_t family : {0u, 25u, 1000u}) {
+    const PlanQuery query = QueryOf({.family = family, .end = 40}, 3);
+    EXPECT_EQ(read.Plan(query), expert.Plan(query));
+    EXPECT_EQ(read.Rate(query.shape, 9), expert.Rate(query.shape, 9));
+  }
+}
+
+TEST(LawExpertTest, HostileBytesAreRefusedOrHarmless) {
+  LawExpert expert("law", {});
+  for (std::uint64_t family = 1; family < 4; ++family) {
+    Teach(expert, {.family = family, .end = 30}, 9, 10);
+  }
+  ByteWriter out;
+  expert.Save(out);
+  const std::string bytes = std::move(out).Take();
+  Rng rng(7);
+  for (int i = 0; i < 2000; ++i) {
+    std::string bad = bytes;
+    for (int flips = 0; flips < 3; ++flips) {
+      bad[rng.Below(bad.size())] = static_cast<char>(rng.Below(256));
+    }
+    if (i % 2 == 0) bad.resize(rng.Below(bad.size()));
+    LawExpert read("law", {});
+    ByteReader in(bad);
+    read.Load(in);
+    EXPECT_FALSE(i % 2 == 0 && in.ok());
+    EXPECT_LE(read.Plan(QueryOf({.family = 2, .end = 40}, 3)).size(), 3u);
+  }
+}
+
 }  // namespace
 }  // namespace cairn::placement

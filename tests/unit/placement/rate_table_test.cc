@@ -71,5 +71,51 @@ TEST(RateTableTest, LargestGapIsOfTheSummedDistributions) {
   EXPECT_NEAR(b.LargestGap(a), 0.75, 1e-12);
 }
 
+TEST(RateTableTest, SavedCountsReadBackAsTheyWere) {
+  RateTable table(0.9);
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    table.Expose(10 + i);
+    table.Claim(i % 7);
+  }
+  ByteWriter out;
+  table.Save(out);
+  const std::string bytes = std::move(out).Take();
+  RateTable read(0.9);
+  ByteReader in(bytes);
+  read.Load(in);
+  ASSERT_TRUE(in.at_end());
+  EXPECT_NEAR(read.Claims(), table.Claims(), 1e-9);
+  EXPECT_NEAR(read.Exposures(), table.Exposures(), 1e-9);
+  EXPECT_NEAR(read.EffectiveClaims(), table.EffectiveClaims(), 1e-6);
+  read.Claim(2);
+  table.Claim(2);
+  for (std::uint32_t d = 0; d < 400; d += 13) {
+    EXPECT_NEAR(read.Rate(d, 0.1, 3), table.Rate(d, 0.1, 3), 1e-9);
+  }
+}
+
+TEST(RateTableTest, WhatSaveDidNotWriteIsRefused) {
+  RateTable table;
+  table.Expose(20);
+  table.Claim(3);
+  ByteWriter out;
+  table.Save(out);
+  const std::string bytes = std::move(out).Take();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    RateTable read;
+    ByteReader in(absl::string_view(bytes).substr(0, size));
+    read.Load(in);
+    EXPECT_FALSE(in.ok()) << size;
+  }
+  for (const std::size_t at : {std::size_t{0}, std::size_t{3}, std::size_t{11}}) {
+    std::string bad = bytes;
+    bad[at] = static_cast<char>(0xFF);  // far too many bins; a count that is no number
+    RateTable read;
+    ByteReader in(bad);
+    read.Load(in);
+    EXPECT_FALSE(in.at_end()) << at;
+  }
+}
+
 }  // namespace
 }  // namespace cairn::placement
