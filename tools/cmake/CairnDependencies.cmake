@@ -15,6 +15,7 @@ find_package(benchmark CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(rocksdb REQUIRED IMPORTED_TARGET rocksdb)  # its CMake config wants what it was built with
 
 # Boost.JSON is used header-only, as Debian's libboost1.81-dev has it: its code is compiled once, here.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/boost_json.cc CONTENT "#include <boost/json/src.hpp>\n")
