@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "libs/base/limits.h"
 #include "libs/base/log.h"
+#include "libs/base/mutex.h"
 #include "libs/base/status_macros.h"
 
 namespace cairn {
@@ -62,6 +63,8 @@ struct Shared {
   asio::io_context io{1};
   std::uint32_t connections = 0;     // server's thread
   std::set<class Connection*> open;  // server's thread; those whose handlers wait in `io`
+  Mutex mutex;
+  bool has_ended CAIRN_GUARDED_BY(mutex) = false;  // nothing runs in `io` any more
 };
 
 // One client: reads a request, hands it out, writes what the reply gives, reads the next one.
@@ -251,7 +254,9 @@ class Reply : public HttpReply {
  private:
   template <class F>
   void Post(F f) {
-    asio::post(shared_->io, std::move(f));
+    // A reply may outlive the server. What is posted then would own its connection for ever.
+    MutexLock lock(shared_->mutex);
+    if (!shared_->has_ended) asio::post(shared_->io, std::move(f));
   }
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<Connection> connection_;
@@ -371,6 +376,12 @@ HttpServer::~HttpServer() {
   const std::set<Connection*> open = shared.open;
   for (Connection* connection : open) connection->Drop();
   shared.io.poll();
+  {
+    MutexLock lock(shared.mutex);
+    shared.has_ended = true;
+  }
+  shared.io.restart();
+  shared.io.poll();  // what replies have posted meanwhile
 }
 
 const std::string& HttpServer::address() const { return state_->address; }
