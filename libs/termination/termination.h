@@ -1,5 +1,5 @@
-#ifndef CAIRN_SERVICES_NODE_TERMINATION_H_
-#define CAIRN_SERVICES_NODE_TERMINATION_H_
+#ifndef CAIRN_LIBS_TERMINATION_TERMINATION_H_
+#define CAIRN_LIBS_TERMINATION_TERMINATION_H_
 
 #include "absl/time/time.h"
 
@@ -25,4 +25,4 @@ class Termination {
 };
 
 }  // namespace cairn
-#endif  // CAIRN_SERVICES_NODE_TERMINATION_H_
+#endif  // CAIRN_LIBS_TERMINATION_TERMINATION_H_

@@ -1,4 +1,4 @@
-#include "services/node/termination.h"
+#include "libs/termination/termination.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
