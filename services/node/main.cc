@@ -2,17 +2,16 @@
 
 #include <iostream>
 #include <string>
-#include <vector>
 
 #include "cairn/config/v1/node.pb.h"
 #include "libs/base/log.h"
-#include "libs/config/service_flags.h"
-#include "libs/config/yaml_config.h"
+#include "libs/base/status_macros.h"
+#include "libs/config/service_main.h"
 #include "libs/rpc/rpc_server.h"
+#include "libs/termination/termination.h"
 #include "libs/transport_ucx/ucx_transport.h"
 #include "services/node/node_process.h"
 #include "services/node/node_settings.h"
-#include "services/node/termination.h"
 
 namespace {
 
@@ -20,16 +19,8 @@ using cairn::LogEvent;
 using cairn::LogLevel;
 using cairn::Termination;
 
-constexpr int kExitFailed = 1;
-constexpr int kExitUsage = 2;
-
 // Clients of a node that is gone read its arena on for this long: its memory may come back.
 constexpr absl::Duration kRemapGrace = absl::Seconds(5);
-
-int Misused(absl::string_view message) {
-  std::cerr << "cairn-node: " << message << "\n";
-  return kExitUsage;
-}
 
 // A session takes several descriptors; the default soft limit is for programs that use select.
 void RaiseDescriptorLimit() {
@@ -59,7 +50,7 @@ int Serve(const cairn::NodeSettings& settings) {
   if (started.ok()) started = RunWithGrace(**process, termination);
   if (!started.ok()) {
     LogEvent(LogLevel::kError, "node_failed").With("why", started.message());
-    return kExitFailed;
+    return cairn::kExitFailed;
   }
   termination.Wait();
   LogEvent(LogLevel::kInfo, "drain_started")
@@ -77,26 +68,13 @@ int Serve(const cairn::NodeSettings& settings) {
 
 int main(int argc, char** argv) {
   cairn::SetUcxDefaults();  // before any thread
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const auto flags = cairn::ParseServiceFlags(arguments);
-  if (!flags.ok()) {
-    std::cerr << cairn::ServiceUsage("cairn-node");
-    return Misused(flags.status().message());
-  }
-  if (flags->help) {
-    std::cout << cairn::ServiceUsage("cairn-node");
-    return 0;
-  }
-  cairn::SetLogLevel(flags->log_level);
   cairn::config::v1::Node config;
-  if (absl::Status s = cairn::LoadYamlConfig(flags->config, &config); !s.ok()) {
-    return Misused(s.message());
-  }
-  if (flags->print_config) std::cout << cairn::ToYaml(config);
-  const auto settings = cairn::SettingsOf(config);
-  if (!settings.ok())
-    return Misused(flags->config + ": " + std::string(settings.status().message()));
-  if (flags->check_config) std::cerr << "cairn-node: " << flags->config << ": good\n";
-  if (flags->check_config || flags->print_config) return 0;
-  return Serve(*settings);
+  cairn::NodeSettings settings;
+  return cairn::RunService(
+      "cairn-node", {argv + 1, argv + argc}, {std::cout, std::cerr}, config,
+      [&] {
+        CAIRN_ASSIGN_OR_RETURN(settings, cairn::SettingsOf(config));
+        return absl::OkStatus();
+      },
+      [&] { return Serve(settings); });
 }

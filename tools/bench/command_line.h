@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "services/node/termination.h"
+#include "libs/termination/termination.h"
 #include "tools/cairnctl/flags.h"
 
 namespace cairn::bench {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "services/node/termination.h"
+#include "libs/termination/termination.h"
 #include "tools/bench/child_process.h"
 
 namespace cairn::bench {
