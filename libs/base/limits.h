@@ -136,11 +136,15 @@ inline constexpr std::size_t kRpcMessageBytesMax = 4 * kMiB;  // to a server
 inline constexpr std::size_t kRpcAnswerBytesMax = 64 * kMiB;  // of our own servers
 inline constexpr std::size_t kRpcStreamsMax = 64;             // calls under way, a connection
 inline constexpr int kRpcThreadsMax = 80;                     // of a server
+inline constexpr int kObserveStreamsMax = 32;                 // at once, of cairn-placement
 inline constexpr std::size_t kPemBytesMax = kMiB;
 
 static_assert(kKeysPerMessageMax * 64 < kRpcMessageBytesMax, "a list of keys fits");
 static_assert(kRpcThreadsMax > kAdminJobsMax,
               "threads that wait for admin calls leave some to refuse more");
+
+static_assert(kObserveStreamsMax < kRpcThreadsMax / 2,
+              "streams hold a thread each, and leave most of them to those who ask for plans");
 
 // ---- cairnctl (tools/cairnctl) ----
 inline constexpr std::size_t kKeysFileBytesMax = 64 * kMiB;

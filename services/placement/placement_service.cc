@@ -2,11 +2,13 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "cairn/placement/v1/placement.grpc.pb.h"
+#include "libs/base/limits.h"
 #include "libs/base/log.h"
 #include "libs/planner/limits.h"
 #include "libs/rpc/rpc_server.h"
@@ -31,6 +33,21 @@ void Tally(const absl::Status& status, Response& response) {
   response.set_refused(response.refused() + 1);
 }
 
+// One of the places that streams have. A stream holds its thread for as long as its client likes.
+class StreamPlace {
+ public:
+  explicit StreamPlace(std::atomic<int>& taken)
+      : taken_(taken), is_free_(taken.fetch_add(1) < limits::kObserveStreamsMax) {}
+  ~StreamPlace() { taken_.fetch_sub(1); }
+  StreamPlace(const StreamPlace&) = delete;
+  StreamPlace& operator=(const StreamPlace&) = delete;
+  bool is_free() const { return is_free_; }
+
+ private:
+  std::atomic<int>& taken_;
+  const bool is_free_;
+};
+
 }  // namespace
 
 class PlacementService::Impl final : public pb::Placement::Service {
@@ -41,6 +58,12 @@ class PlacementService::Impl final : public pb::Placement::Service {
   grpc::Status Observe(grpc::ServerContext* context, grpc::ServerReader<pb::ObserveRequest>* reader,
                        pb::ObserveResponse* response) override {
     return Serve(*context, [&]() -> absl::Status {
+      const StreamPlace place(streams_);
+      if (!place.is_free()) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("more than ", limits::kObserveStreamsMax, " streams of observations"));
+      }
+      reader->SendInitialMetadata();  // "go on": a client need not send before it knows
       pb::ObserveRequest batch;
       while (reader->Read(&batch)) {
         for (const pb::Observation& observation : batch.observations()) {
@@ -145,6 +168,7 @@ class PlacementService::Impl final : public pb::Placement::Service {
   PlacementHost& host_;
   const Options options_;
   const std::chrono::steady_clock::time_point started_;
+  std::atomic<int> streams_{0};
 };
 
 PlacementService::PlacementService(PlacementHost& host, const Options& options)
