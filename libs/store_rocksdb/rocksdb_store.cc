@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -63,6 +64,17 @@ absl::Status WriteValue(const std::string& path, absl::string_view value) {
   return Written(db->Close());
 }
 
+// The names in a folder. (A range-for over a directory_iterator throws when a step fails.)
+absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename());
+  }
+  if (error) return Unavailable("cannot list", path, error.message());
+  return names;
+}
+
 // Of a file or folder in the store's folder; false: none of a generation.
 bool ParseGeneration(const std::string& name, std::uint64_t* generation) {
   return name.size() == kNameDigits && std::all_of(name.begin(), name.end(), absl::ascii_isdigit) &&
@@ -82,13 +94,15 @@ absl::StatusOr<std::unique_ptr<RocksdbStore>> RocksdbStore::Open(const std::stri
     ::close(fd);
     return absl::FailedPreconditionError(absl::StrCat(path, " is open in another process"));
   }
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const fs::path extension = entry.path().extension();
-    std::error_code ignored;  // what stays is tried again when its name is needed
-    if (extension == ".new" || extension == ".old") fs::remove_all(entry.path(), ignored);
-  }
-  return std::unique_ptr<RocksdbStore>(  // tidy: allow(new) the constructor is private
+  std::unique_ptr<RocksdbStore> store(  // tidy: allow(new) the constructor is private
       new RocksdbStore(path, fd));
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(path));
+  for (const std::string& name : names) {
+    if (!absl::EndsWith(name, ".new") && !absl::EndsWith(name, ".old")) continue;
+    std::error_code ignored;  // what stays is tried again when its name is needed
+    fs::remove_all(absl::StrCat(path, "/", name), ignored);
+  }
+  return store;
 }
 
 RocksdbStore::~RocksdbStore() { ::close(lock_fd_); }
@@ -121,13 +135,12 @@ absl::Status RocksdbStore::Put(std::uint64_t generation, absl::string_view value
 }
 
 absl::StatusOr<std::vector<std::uint64_t>> RocksdbStore::List() const {
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(path_));
   std::vector<std::uint64_t> generations;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
+  for (const std::string& name : names) {
     std::uint64_t generation = 0;
-    if (ParseGeneration(entry.path().filename(), &generation)) generations.push_back(generation);
+    if (ParseGeneration(name, &generation)) generations.push_back(generation);
   }
-  if (error) return Unavailable("cannot list", path_, error.message());
   std::sort(generations.begin(), generations.end());
   return generations;
 }
