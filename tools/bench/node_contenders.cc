@@ -44,11 +44,10 @@ absl::Status CheckAllHit(const AcquireAnswer& answer) {
   return absl::OkStatus();
 }
 
-class NodeOverTcp final : public Contender {
+// What the two ways to a node share: puts, and a pin on what gets will read.
+class ThroughNode : public Contender {
  public:
-  explicit NodeOverTcp(NodeSite& site) : site_(site) {}
-  ~NodeOverTcp() override = default;
-  std::string name() const override { return "node"; }
+  explicit ThroughNode(NodeSite& site) : site_(site) {}
   std::vector<pid_t> servers() const override { return {site_.pid()}; }
   absl::Status Prepare(std::uint64_t bytes) override {
     answer_ = {};
@@ -58,13 +57,31 @@ class NodeOverTcp final : public Contender {
   absl::Status Ready(const Cell& cell) override {
     answer_ = {};
     if (cell.operation == Operation::kPut) return absl::OkStatus();
-    answer_ = site_.remote().Acquire(site_.keys());
+    answer_ = client().Acquire(site_.keys());
     return CheckAllHit(answer_);
   }
   absl::Status Run(const Cell& cell, double until, Slice& slice) override {
-    if (cell.operation == Operation::kPut) {
-      return RunPuts(site_, site_.remote(), cell, until, slice, next_);
-    }
+    if (cell.operation == Operation::kGet) return RunGets(cell, until, slice);
+    return RunPuts(site_, client(), cell, until, slice, next_);
+  }
+
+ protected:
+  virtual BenchClient& client() = 0;
+  virtual absl::Status RunGets(const Cell& cell, double until, Slice& slice) = 0;
+
+  NodeSite& site_;
+  AcquireAnswer answer_;
+  std::uint64_t next_ = 0;
+};
+
+class NodeOverTcp final : public ThroughNode {
+ public:
+  using ThroughNode::ThroughNode;
+  std::string name() const override { return "node"; }
+
+ private:
+  BenchClient& client() override { return site_.remote(); }
+  absl::Status RunGets(const Cell& cell, double until, Slice& slice) override {
     Pipeline* to = nullptr;
     Pipeline pipeline(site_.needs().loop,
                       {.window = cell.window,
@@ -79,8 +96,6 @@ class NodeOverTcp final : public Contender {
     to = &pipeline;
     return pipeline.Run(next_);
   }
-
- private:
   void Pull(const Cell& cell, std::uint64_t number, absl::AnyInvocable<void(KeyResult)> done) {
     const std::uint64_t index = Buffers::SourceOffset(number, cell.bytes) / cell.bytes;
     std::vector<PullItem> items;
@@ -98,36 +113,16 @@ class NodeOverTcp final : public Contender {
     return CheckLanded(site_.needs().buffers.TargetOf(number, cell.bytes),
                        Buffers::SourceOffset(number, cell.bytes));
   }
-
-  NodeSite& site_;
-  AcquireAnswer answer_;
-  std::uint64_t next_ = 0;
 };
 
-class NodeOnHost final : public Contender {
+class NodeOnHost final : public ThroughNode {
  public:
-  explicit NodeOnHost(NodeSite& site) : site_(site) {}
+  using ThroughNode::ThroughNode;
   std::string name() const override { return "host"; }
-  std::vector<pid_t> servers() const override { return {site_.pid()}; }
-  absl::Status Prepare(std::uint64_t bytes) override {
-    answer_ = {};
-    return absl::OkStatus();
-  }
-  absl::Status Ready(const Cell& cell) override {
-    answer_ = {};
-    if (cell.operation == Operation::kPut) return absl::OkStatus();
-    answer_ = site_.local().Acquire(site_.keys());
-    return CheckAllHit(answer_);
-  }
-  absl::Status Run(const Cell& cell, double until, Slice& slice) override {
-    if (cell.operation == Operation::kPut) {
-      return RunPuts(site_, site_.local(), cell, until, slice, next_);
-    }
-    return RunReads(cell, until, slice);
-  }
 
  private:
-  absl::Status RunReads(const Cell& cell, double until, Slice& slice) {
+  BenchClient& client() override { return site_.local(); }
+  absl::Status RunGets(const Cell& cell, double until, Slice& slice) override {
     const Buffers& buffers = site_.needs().buffers;
     std::vector<HitBlock> read(cell.window);
     std::vector<double> started(cell.window);
@@ -146,10 +141,6 @@ class NodeOnHost final : public Contender {
     }
     return absl::OkStatus();
   }
-
-  NodeSite& site_;
-  AcquireAnswer answer_;
-  std::uint64_t next_ = 0;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "libs/loop_asio/asio_loop.h"
 #include "libs/ports/memory.h"
-#include "services/node/termination.h"
+#include "libs/termination/termination.h"
 #include "tools/bench/bench_client.h"
 #include "tools/bench/child_process.h"
 #include "tools/bench/contender.h"

@@ -16,6 +16,7 @@
 #include "libs/loop_manual/manual_world.h"
 #include "libs/memory_heap/heap_memory.h"
 #include "libs/transport_loopback/loopback_network.h"
+#include "tests/support/forwarding_transport.h"
 #include "tests/support/scripted_node.h"
 
 namespace cairn {
@@ -52,35 +53,22 @@ class TestCopier : public Copier {
 };
 
 // A transport whose sends fail when a test bids.
-class TestTransport : public Transport {
+class TestTransport : public ForwardingTransport {
  public:
   TestTransport(std::unique_ptr<Transport> under, const absl::Status& send_error)
-      : under_(std::move(under)), send_error_(send_error) {}
-  std::string profile() const override { return under_->profile(); }
-  std::string Address() const override { return under_->Address(); }
-  absl::StatusOr<EndpointId> Connect(absl::string_view peer) override {
-    return under_->Connect(peer);
-  }
-  absl::StatusOr<EndpointId> Dial(absl::string_view address) override {
-    return under_->Dial(address);
-  }
-  absl::StatusOr<std::string> Listen(absl::string_view address) override {
-    return under_->Listen(address);
-  }
+      : ForwardingTransport(std::move(under)), send_error_(send_error) {}
   absl::Status Send(EndpointId to, MessageType type, std::string body) override {
     if (!send_error_.ok()) return send_error_;
-    return under_->Send(to, type, std::move(body));
+    return ForwardingTransport::Send(to, type, std::move(body));
   }
   absl::Status SendBulk(EndpointId to, MessageType type, std::string header,
                         absl::Span<const std::byte> bytes,
                         absl::AnyInvocable<void(absl::Status)> done) override {
     if (!send_error_.ok()) return send_error_;
-    return under_->SendBulk(to, type, std::move(header), bytes, std::move(done));
+    return ForwardingTransport::SendBulk(to, type, std::move(header), bytes, std::move(done));
   }
-  void Close(EndpointId endpoint) override { under_->Close(endpoint); }
 
  private:
-  const std::unique_ptr<Transport> under_;
   const absl::Status& send_error_;
 };
 
@@ -146,23 +134,21 @@ class ClientWorld : public ::testing::Test {
   }
   void StartLocal(bool has_pool = true) {
     dialer_ = hub_.NewDialer(loop_, kPath, {.uid = 7, .pid = 2});
-    client_ = std::make_unique<CacheClient>(
-        ClientPorts{.loop = loop_,
-                    .copier = copier_,
-                    .transports = Factory(),
-                    .dialer = dialer_.get(),
-                    .memory = &memory_,
-                    .pool = has_pool ? pool_.get() : nullptr},
-        std::move(options_));
+    client_ = std::make_unique<CacheClient>(ClientPorts{.loop = loop_,
+                                                        .copier = copier_,
+                                                        .transports = Factory(),
+                                                        .dialer = dialer_.get(),
+                                                        .memory = &memory_,
+                                                        .pool = has_pool ? pool_.get() : nullptr},
+                                            std::move(options_));
     client_->Start();
   }
   void StartRemote() {
-    client_ = std::make_unique<CacheClient>(
-        ClientPorts{.loop = loop_,
-                    .copier = copier_,
-                    .transports = Factory(),
-                    .remote_address = node_->listening_at()},
-        std::move(options_));
+    client_ = std::make_unique<CacheClient>(ClientPorts{.loop = loop_,
+                                                        .copier = copier_,
+                                                        .transports = Factory(),
+                                                        .remote_address = node_->listening_at()},
+                                            std::move(options_));
     client_->Start();
   }
   bool RunUntilUp() {
@@ -188,8 +174,8 @@ class ClientWorld : public ::testing::Test {
   // Runs until the client has failed `attempts` times; no session may have come.
   void ExpectFails(std::uint64_t attempts) {
     StartLocal();
-    ASSERT_TRUE(world_.RunUntil([&] { return stats().attempts_failed >= attempts; },
-                                absl::Seconds(60)));
+    ASSERT_TRUE(
+        world_.RunUntil([&] { return stats().attempts_failed >= attempts; }, absl::Seconds(60)));
     EXPECT_EQ(stats().sessions_opened, 0u);
     EXPECT_FALSE(client_->has_session());
   }
