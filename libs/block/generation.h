@@ -65,11 +65,12 @@ class SlotWords {
   }
   std::size_t size() const { return words_.size(); }
 
-  // The first `slots` words of a fresh table become kFirstGeneration, before any reader is told.
-  void Start(std::uint32_t slots) {
+  // The first `slots` words become `first`, before any reader is told of a slot that they stand
+  // for. `first` is above every word that the table has had.
+  void Start(std::uint32_t slots, Generation first) {
     CAIRN_CHECK(slots <= words_.size()) << slots;
     for (std::atomic<std::uint64_t>& word : words_.first(slots)) {
-      word.store(kFirstGeneration.value(), std::memory_order_relaxed);
+      word.store(first.value(), std::memory_order_relaxed);
     }
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }

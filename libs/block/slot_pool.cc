@@ -1,5 +1,6 @@
 #include "libs/block/slot_pool.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -85,27 +86,23 @@ std::optional<FillingSlot> SlotPool::Take(std::uint64_t bytes) {
 
 // Gives an unassigned segment to the slots of one size.
 bool SlotPool::AssignSegment(std::uint64_t slot_bytes) {
+  if (!CouldTake(slot_bytes)) return false;
+  if (unassigned_.empty()) UnassignAnEmptyOne();
   if (unassigned_.empty()) return false;
-  const SegmentLayout layout = LayOutSegment(options_.segment_bytes, slot_bytes);
-  if (layout.slots == 0) return false;
-  std::optional<SizeClass> size_class = FindClassOfSlots(slot_bytes);
-  if (!size_class.has_value()) {
-    if (classes_.size() >= limits::kSizeClassesMax) return false;
-    size_class = SizeClass(static_cast<std::uint32_t>(classes_.size()));
-    classes_.push_back(Class{.stats = {.slot_bytes = slot_bytes}});
-  }
+  const SizeClass size_class = MakeClass(slot_bytes);
   const SegmentId id = unassigned_.back();
   unassigned_.pop_back();
   --stats_.segments_unassigned;
 
+  const SegmentLayout layout = LayOutSegment(options_.segment_bytes, slot_bytes);
   Segment& segment = segments_[id.value()];
-  segment.words.Start(layout.slots);
+  segment.words.Start(layout.slots, segment.next_first);
   segment.is_assigned = true;
-  segment.size_class = *size_class;
+  segment.size_class = size_class;
   segment.layout = layout;
-  segment.slots.resize(layout.slots);
+  segment.slots.assign(layout.slots, Slot{.generation = segment.next_first});
 
-  Class& owner = classes_[size_class->value()];
+  Class& owner = classes_[size_class.value()];
   ++owner.stats.segments;
   owner.free.reserve(owner.free.size() + layout.slots);
   for (std::uint32_t slot = layout.slots; slot-- > 0;) {  // the lowest is taken first
@@ -117,6 +114,24 @@ bool SlotPool::AssignSegment(std::uint64_t slot_bytes) {
   return true;
 }
 
+bool SlotPool::CouldTake(std::uint64_t bytes) const {
+  const std::uint64_t slot_bytes = SlotBytesFor(bytes);
+  return LayOutSegment(options_.segment_bytes, slot_bytes).slots > 0 &&
+         (classes_.size() < limits::kSizeClassesMax || FindClassOfSlots(slot_bytes).has_value() ||
+          FindClassWithoutSegments().has_value());
+}
+
+SizeClass SlotPool::MakeClass(std::uint64_t slot_bytes) {
+  if (const auto known = FindClassOfSlots(slot_bytes)) return *known;
+  if (classes_.size() < limits::kSizeClassesMax) {
+    classes_.push_back(Class{.stats = {.slot_bytes = slot_bytes}});
+    return SizeClass(static_cast<std::uint32_t>(classes_.size() - 1));
+  }
+  const SizeClass reused = *FindClassWithoutSegments();
+  classes_[reused.value()].stats.slot_bytes = slot_bytes;
+  return reused;
+}
+
 std::optional<SizeClass> SlotPool::FindClass(std::uint64_t bytes) const {
   return FindClassOfSlots(SlotBytesFor(bytes));
 }
@@ -126,6 +141,55 @@ std::optional<SizeClass> SlotPool::FindClassOfSlots(std::uint64_t slot_bytes) co
     if (classes_[i].stats.slot_bytes == slot_bytes) return SizeClass(i);
   }
   return std::nullopt;
+}
+
+std::optional<SizeClass> SlotPool::FindClassWithoutSegments() const {
+  for (std::uint32_t i = 0; i < classes_.size(); ++i) {
+    if (classes_[i].stats.segments == 0) return SizeClass(i);
+  }
+  return std::nullopt;
+}
+
+// ---- another size for a segment ----
+
+void SlotPool::UnassignAnEmptyOne() {
+  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
+    if (segments_[i].is_assigned && segments_[i].in_use == 0) return Unassign(SegmentId(i));
+  }
+}
+
+bool SlotPool::CouldEmpty(SegmentId segment) const {
+  const Segment& s = AddedSegment(segment);
+  return s.is_assigned && s.in_transition == 0;
+}
+
+std::vector<Place> SlotPool::ReadySlotsOf(SegmentId segment) const {
+  const Segment& s = AddedSegment(segment);
+  std::vector<Place> ready;
+  for (std::uint32_t i = 0; i < s.slots.size(); ++i) {
+    if (s.slots[i].state == SlotState::kReady) ready.push_back({segment, SlotId(i)});
+  }
+  return ready;
+}
+
+void SlotPool::Unassign(SegmentId segment) {
+  CAIRN_CHECK(CouldEmpty(segment)) << "segment " << segment.value();
+  Segment& s = segments_[segment.value()];
+  CAIRN_CHECK(s.in_use == 0) << "segment " << segment.value() << " is not empty";
+  for (const Slot& slot : s.slots) {
+    s.next_first = std::max(s.next_first, Generation(slot.generation.value() + 1));
+  }
+  const std::uint64_t slots = s.slots.size();
+  stats_.states[At(SlotState::kFree)].slots -= slots;
+  stats_.states[At(SlotState::kFree)].bytes -= slots * s.layout.slot_bytes;
+  Class& owner = classes_[s.size_class.value()];
+  --owner.stats.segments;
+  owner.stats.slots[At(SlotState::kFree)] -= slots;
+  std::erase_if(owner.free, [&](const Place& place) { return place.segment == segment; });
+  s.slots.clear();
+  s.is_assigned = false;
+  unassigned_.push_back(segment);
+  ++stats_.segments_unassigned;
 }
 
 ReadySlot SlotPool::PublishFilled(Place place) {
@@ -189,6 +253,10 @@ void SlotPool::Move(Place place, SlotState from, SlotState to) {
                                   << place.slot.value() << " is in state " << At(slot.state)
                                   << ", not " << At(from);
   slot.state = to;
+  const auto in_use = [](SlotState s) { return s != SlotState::kFree ? 1 : 0; };
+  const auto in_transition = [&](SlotState s) { return s != SlotState::kReady ? in_use(s) : 0; };
+  segment.in_use += in_use(to) - in_use(from);
+  segment.in_transition += in_transition(to) - in_transition(from);
   const std::uint64_t bytes = segment.layout.slot_bytes;
   stats_.states[At(from)].slots -= 1;
   stats_.states[At(from)].bytes -= bytes;
@@ -203,9 +271,13 @@ SlotPool::Segment& SlotPool::SegmentOf(Place place) {
   return const_cast<Segment&>(static_cast<const SlotPool*>(this)->SegmentOf(place));
 }
 
+const SlotPool::Segment& SlotPool::AddedSegment(SegmentId segment) const {
+  CAIRN_CHECK(segment.value() < segments_.size()) << segment.value();
+  return segments_[segment.value()];
+}
+
 const SlotPool::Segment& SlotPool::SegmentOf(Place place) const {
-  CAIRN_CHECK(place.segment.value() < segments_.size()) << place.segment.value();
-  const Segment& segment = segments_[place.segment.value()];
+  const Segment& segment = AddedSegment(place.segment);
   CAIRN_CHECK(place.slot.value() < segment.slots.size())
       << "segment " << place.segment.value() << " slot " << place.slot.value();
   return segment;

@@ -83,7 +83,8 @@ class FillingSlot {
 //   3. Whatever was published under (place, generation) stays under it until the word has moved
 //      on, and no two publications share a (place, generation): words only go up.
 //   4. The word is stored, and fenced, before the slot can be given to a next writer.
-//   5. A segment's slot size is fixed by its first use, for its life.
+//   5. A segment has slots of one size. It gets another size only when all of its slots are free,
+//      and then every word that it uses starts above all that it ever had: 3 and 4 hold over sizes.
 // Ownership: knows places only; the node owns the memory, the index the entries.
 // Threads:   one owner shard.
 // Errors:    no room is an answer (nullopt), never a wait. A wrong transition is a bug of ours and
@@ -115,10 +116,13 @@ class SlotPool {
   // limits::kArenaSegmentsMax; `words` lie at its start and outlive the pool.
   void AddSegment(SegmentId segment, SlotWords words);
 
-  // A free slot for an entry of `bytes`, taking an unassigned segment for a new slot size if need
-  // be. nullopt: no room. Then evict one slot of FindClass(bytes) and ask again; where that has no
-  // victim either, or is nullopt itself, there is no room.
+  // A free slot for an entry of `bytes`, taking an unassigned segment if need be, or one of another
+  // size whose slots are all free. nullopt: no room.
+  // Then evict one slot of FindClass(bytes), or all of a segment and Unassign it, and ask again.
   std::optional<FillingSlot> Take(std::uint64_t bytes);
+  // False: not even an unassigned segment could hold an entry of `bytes` (it is too large, or there
+  // are limits::kSizeClassesMax other sizes).
+  bool CouldTake(std::uint64_t bytes) const;
   // The class of the slots that entries of `bytes` live in; nullopt if there is none yet.
   std::optional<SizeClass> FindClass(std::uint64_t bytes) const;
 
@@ -128,6 +132,12 @@ class SlotPool {
   // Ready or evicting to quarantined: the bytes are wrong. The word moves at once, so readers in
   // place notice; the slot is free as soon as it is not held.
   void Quarantine(Place place);
+  // True if evicting the ready slots of a segment would leave it empty, unless one of them is held:
+  // none is filling, evicting or quarantined. False if it is unassigned.
+  bool CouldEmpty(SegmentId segment) const;
+  std::vector<Place> ReadySlotsOf(SegmentId segment) const;
+  // Takes a segment whose slots are all free out of its class, so that it can have another size.
+  void Unassign(SegmentId segment);
   // The last hold on `place` has ended. Frees an evicting or quarantined slot; else does nothing.
   void HoldsEnded(Place place);
 
@@ -138,7 +148,7 @@ class SlotPool {
   std::uint64_t SlotBytesOf(Place place) const;
 
   const Stats& stats() const { return stats_; }
-  // Slots of one size, by state, in the order in which the classes came to be.
+  // Slots of one size, by state.
   struct ClassStats {
     std::uint64_t slot_bytes = 0;
     std::uint64_t segments = 0;
@@ -155,6 +165,9 @@ class SlotPool {
   struct Segment {
     bool is_added = false;
     bool is_assigned = false;
+    std::uint32_t in_use = 0;                  // slots that are not free
+    std::uint32_t in_transition = 0;           // of those, not ready
+    Generation next_first = kFirstGeneration;  // above all words that it has had
     SizeClass size_class;
     SegmentLayout layout;
     SlotWords words;
@@ -166,9 +179,13 @@ class SlotPool {
   };
 
   bool AssignSegment(std::uint64_t slot_bytes);
+  void UnassignAnEmptyOne();
   std::optional<SizeClass> FindClassOfSlots(std::uint64_t slot_bytes) const;
+  std::optional<SizeClass> FindClassWithoutSegments() const;
+  SizeClass MakeClass(std::uint64_t slot_bytes);
   Segment& SegmentOf(Place place);
   const Segment& SegmentOf(Place place) const;
+  const Segment& AddedSegment(SegmentId segment) const;
   void Move(Place place, SlotState from, SlotState to);
   void AdvanceWord(Place place);
   void Free(Place place);

@@ -27,7 +27,11 @@ void EvictionOrder::Insert(Place place, SizeClass size_class) {
   RecencyNode& node = nodes_.At(place);
   CAIRN_CHECK(!node.is_tracked) << "slot " << place.slot.value() << " inserted twice";
   node = RecencyNode{.size_class = size_class, .is_tracked = true, .is_leaf = true};
-  MarkUsed(node);
+  if (segments_.size() <= place.segment.value()) segments_.resize(place.segment.value() + 1);
+  SegmentUse& segment = segments_[place.segment.value()];
+  segment.size_class = size_class;
+  ++segment.entries;
+  MarkUsed(node, place);
   QueueOf(node).Insert(place);
   ++size_;
 }
@@ -35,8 +39,14 @@ void EvictionOrder::Insert(Place place, SizeClass size_class) {
 void EvictionOrder::Remove(Place place) {
   RecencyNode* node = FindTracked(place);
   CAIRN_CHECK(node != nullptr) << "slot " << place.slot.value() << " is not in the order";
-  if (!node->is_pinned) QueueOf(*node).Remove(place);
+  SegmentUse& segment = segments_[place.segment.value()];
+  if (node->is_pinned) {
+    --segment.pinned;
+  } else {
+    QueueOf(*node).Remove(place);
+  }
   node->is_tracked = false;
+  --segment.entries;
   --size_;
 }
 
@@ -45,7 +55,7 @@ void EvictionOrder::Touch(Place place) {
   if (node == nullptr || node->is_pinned) return;  // a pin's end is the later use
   RecencyQueue& queue = QueueOf(*node);
   queue.Remove(place);
-  MarkUsed(*node);
+  MarkUsed(*node, place);
   queue.Insert(place);
 }
 
@@ -55,6 +65,7 @@ void EvictionOrder::Pin(Place place) {
   CAIRN_CHECK(!node->is_pinned) << "slot " << place.slot.value() << " pinned twice";
   QueueOf(*node).Remove(place);
   node->is_pinned = true;
+  ++segments_[place.segment.value()].pinned;
 }
 
 void EvictionOrder::Unpin(Place place) {
@@ -62,7 +73,8 @@ void EvictionOrder::Unpin(Place place) {
   if (node == nullptr) return;
   CAIRN_CHECK(node->is_pinned) << "slot " << place.slot.value() << " is not pinned";
   node->is_pinned = false;
-  MarkUsed(*node);
+  --segments_[place.segment.value()].pinned;
+  MarkUsed(*node, place);
   QueueOf(*node).Insert(place);
 }
 
@@ -85,6 +97,23 @@ std::optional<Place> EvictionOrder::Victim(SizeClass size_class) const {
   const std::optional<Place> inner = queues.inner.Oldest();
   if (inner.has_value()) CAIRN_COVERED("inner_entry_evicted");
   return inner;
+}
+
+std::optional<SegmentId> EvictionOrder::VictimSegment(
+    std::optional<SizeClass> size_class, absl::FunctionRef<bool(SegmentId)> may_go) const {
+  std::uint64_t oldest = uses_ + 1;
+  if (size_class.has_value()) {
+    if (const std::optional<Place> own = Victim(*size_class)) oldest = nodes_.Find(*own)->use;
+  }
+  std::optional<SegmentId> found;
+  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
+    const SegmentUse& segment = segments_[i];
+    if (segment.entries == 0 || segment.pinned > 0 || segment.newest >= oldest) continue;
+    if (segment.size_class == size_class || !may_go(SegmentId(i))) continue;
+    oldest = segment.newest;
+    found = SegmentId(i);
+  }
+  return found;
 }
 
 std::size_t EvictionOrder::EvictableOf(SizeClass size_class) const {

@@ -58,7 +58,7 @@ void HostTier::OnSlotLetGo(Place place) {
 
 std::optional<FillingSlot> HostTier::TakeSlot(std::uint64_t bytes, Instant now) {
   std::optional<FillingSlot> slot = pool_.Take(bytes);
-  if (!slot.has_value() && EvictOne(bytes, now)) slot = pool_.Take(bytes);
+  if (!slot.has_value() && MakeRoom(bytes, now)) slot = pool_.Take(bytes);
   if (!slot.has_value()) {
     CAIRN_COVERED("node_no_room");
     ++stats_.no_room;
@@ -66,18 +66,35 @@ std::optional<FillingSlot> HostTier::TakeSlot(std::uint64_t bytes, Instant now) 
   return slot;
 }
 
-bool HostTier::EvictOne(std::uint64_t bytes, Instant now) {
+bool HostTier::MakeRoom(std::uint64_t bytes, Instant now) {
+  if (!pool_.CouldTake(bytes)) return false;
   const std::optional<SizeClass> size_class = pool_.FindClass(bytes);
+  if (const std::optional<SegmentId> segment =
+          order_.VictimSegment(size_class, [this](SegmentId id) { return pool_.CouldEmpty(id); })) {
+    EmptySegment(*segment, now);
+    return true;
+  }
   if (!size_class.has_value()) return false;
   const std::optional<Place> victim = order_.Victim(*size_class);
   if (!victim.has_value()) return false;
+  EvictForRoom(*victim, now);
+  return true;
+}
+
+void HostTier::EvictForRoom(Place place, Instant now) {
   const std::optional<Index::Removed> removed =
-      index_.RemoveAt(*victim, RemovalReason::kEvicted, now);
+      index_.RemoveAt(place, RemovalReason::kEvicted, now);
   CAIRN_CHECK(removed.has_value()) << "the order knows an entry that the index does not";
   Unlink(*removed);
-  pool_.Evict(*victim);
+  pool_.Evict(place);
   ++stats_.evictions;
-  return true;
+}
+
+void HostTier::EmptySegment(SegmentId segment, Instant now) {
+  CAIRN_COVERED("segment_resized");
+  for (const Place place : pool_.ReadySlotsOf(segment)) EvictForRoom(place, now);
+  pool_.Unassign(segment);
+  ++stats_.segments_resized;
 }
 
 absl::StatusOr<const Entry*> HostTier::Publish(FillingSlot slot, NewEntry entry, Checksum landed,

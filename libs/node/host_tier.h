@@ -51,6 +51,7 @@ class HostTier final : private SlotHolds, private SlotHoldObserver {
   };
   struct Stats {
     std::uint64_t evictions = 0;
+    std::uint64_t segments_resized = 0;  // emptied for slots of another size
     std::uint64_t evicted_by_admin = 0;
     std::uint64_t quarantined = 0;
     std::uint64_t no_room = 0;
@@ -119,7 +120,9 @@ class HostTier final : private SlotHolds, private SlotHoldObserver {
 
   void AddSegments(absl::Span<const SegmentId> segments);
   void Unlink(const Index::Removed& removed);
-  bool EvictOne(std::uint64_t bytes, Instant now);
+  bool MakeRoom(std::uint64_t bytes, Instant now);
+  void EvictForRoom(Place place, Instant now);
+  void EmptySegment(SegmentId segment, Instant now);
 
   const Options options_;
   const Arena& arena_;

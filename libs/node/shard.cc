@@ -253,6 +253,7 @@ ShardStats Shard::Snapshot() const {
   s.keys_refused = pins.keys_refused_total;
   s.quarantined = tier_.stats().quarantined;
   s.evictions = tier_.stats().evictions;
+  s.segments_resized = tier_.stats().segments_resized;
   s.evicted_by_admin = tier_.stats().evicted_by_admin;
   s.no_room = tier_.stats().no_room;
   const Filler::Stats& f = filler_.stats();

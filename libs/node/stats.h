@@ -40,6 +40,7 @@ struct ShardStats {
   // Contents.
   std::uint64_t entries = 0;
   std::uint64_t evictions = 0;
+  std::uint64_t segments_resized = 0;  // emptied for slots of another size
   std::uint64_t evicted_by_admin = 0;
   std::uint64_t verified = 0;  // entries re-hashed by Verify
   std::uint64_t segments = 0;

@@ -65,6 +65,7 @@ constexpr Counter<ShardStats> kShards[] = {
     {"loans_overdue", &ShardStats::loans_overdue},
     {"entries", &ShardStats::entries},
     {"evictions", &ShardStats::evictions},
+    {"segments_resized", &ShardStats::segments_resized},
     {"evicted_by_admin", &ShardStats::evicted_by_admin},
     {"verified", &ShardStats::verified},
     {"segments", &ShardStats::segments},

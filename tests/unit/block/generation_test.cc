@@ -15,7 +15,7 @@ TEST(GenerationTest, WordsLieAtTheStartOfTheSegmentOnePerSlot) {
   alignas(8) std::array<std::byte, 64> segment{};
   SlotWords words = SlotWords::Over(absl::MakeSpan(segment));
   EXPECT_EQ(words.size(), 8u);
-  words.Start(4);
+  words.Start(4, kFirstGeneration);
   words.Advance(SlotId(2), Generation(7));
   const auto* raw = reinterpret_cast<const std::uint64_t*>(segment.data());
   EXPECT_EQ(raw[0], 1u);
@@ -28,7 +28,7 @@ TEST(GenerationTest, ReaderNoticesEveryOtherGeneration) {
   std::array<std::atomic<std::uint64_t>, 4> table{};
   SlotWords words(absl::MakeSpan(table));
   const SlotWordsView view(absl::MakeConstSpan(table));
-  words.Start(4);
+  words.Start(4, kFirstGeneration);
   EXPECT_TRUE(ReadCheck().Unchanged(view, SlotId(1), kFirstGeneration));
   words.Advance(SlotId(1), Generation(2));
   EXPECT_FALSE(ReadCheck().Unchanged(view, SlotId(1), kFirstGeneration));

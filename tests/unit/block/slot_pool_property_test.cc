@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,9 +20,11 @@ class SlotPoolPropertyTest : public PoolFixture, public testing::WithParamInterf
   struct Model {
     SlotState state = SlotState::kFree;
     std::uint64_t word = 1;
+    bool is_known = false;  // taken at least once since its segment got its size
   };
 
   void Step() {
+    if (rng_.Chance(1, 50)) return EmptyOne();
     switch (rng_.Below(8)) {
       case 0:
       case 1:
@@ -41,17 +44,23 @@ class SlotPoolPropertyTest : public PoolFixture, public testing::WithParamInterf
   }
 
   void TakeOne() {
-    const std::uint64_t bytes = (rng_.Below(2) + 1) * 4 * kKiB;
+    const std::uint64_t bytes = (rng_.Below(3) + 1) * 4 * kKiB;
     std::optional<FillingSlot> slot = pool().Take(bytes);
     if (!slot.has_value()) {
+      std::set<SegmentId> in_use;
       for (const auto& [place, model] : model_) {
         EXPECT_FALSE(model.state == SlotState::kFree && pool().SlotBytesOf(place) == bytes)
             << "no room, and yet there is a free slot";
+        if (model.state != SlotState::kFree) in_use.insert(place.segment);
       }
       EXPECT_EQ(pool().stats().segments_unassigned, 0u);
+      EXPECT_EQ(in_use.size(), kSegments) << "no room, and yet a segment is empty";
       return;
     }
+    const SegmentId segment = slot->place().segment;
+    if (bytes_of_[segment] != bytes) Resized(segment, bytes);
     Model& model = model_[slot->place()];
+    if (!model.is_known) model = {.word = first_word_[segment], .is_known = true};
     EXPECT_EQ(model.state, SlotState::kFree) << "a slot in use was given to a second writer";
     EXPECT_EQ(pool().SlotBytesOf(slot->place()), bytes);
     model.state = SlotState::kFilling;
@@ -96,6 +105,30 @@ class SlotPoolPropertyTest : public PoolFixture, public testing::WithParamInterf
     if (held_.count(*place) == 0) Freed(model);
   }
 
+  // All that is ready goes, where that empties a segment.
+  void EmptyOne() {
+    const SegmentId segment(static_cast<std::uint32_t>(rng_.Below(kSegments)));
+    bool could = bytes_of_[segment] != 0;
+    bool is_held = false;
+    std::vector<Place> ready;
+    for (const auto& [place, model] : model_) {
+      if (place.segment != segment) continue;
+      could &= model.state == SlotState::kFree || model.state == SlotState::kReady;
+      if (model.state == SlotState::kReady) ready.push_back(place);
+      is_held |= held_.count(place) > 0;
+    }
+    ASSERT_EQ(pool().CouldEmpty(segment), could);
+    if (!could || is_held) return;
+    ASSERT_EQ(pool().ReadySlotsOf(segment), ready);
+    for (const Place place : ready) {
+      pool().Evict(place);
+      model_[place].state = SlotState::kEvicting;
+      Freed(model_[place]);
+    }
+    pool().Unassign(segment);
+    Forget(segment);
+  }
+
   void HoldOne() {
     const std::optional<Place> place = AnyIn({SlotState::kReady});
     if (!place.has_value()) return;
@@ -135,6 +168,21 @@ class SlotPoolPropertyTest : public PoolFixture, public testing::WithParamInterf
   std::vector<FillingSlot> filling_;
 
  private:
+  void Forget(SegmentId segment) {
+    for (const auto& [place, model] : model_) {
+      if (place.segment == segment)
+        words_seen_[segment] = std::max(words_seen_[segment], model.word);
+    }
+    std::erase_if(model_, [&](const auto& entry) { return entry.first.segment == segment; });
+    bytes_of_[segment] = 0;
+  }
+  void Resized(SegmentId segment, std::uint64_t bytes) {
+    Forget(segment);
+    bytes_of_[segment] = bytes;
+    const std::uint64_t first = pool().GenerationOf({segment, SlotId(0)}).value();
+    EXPECT_GT(first, words_seen_[segment]) << "a word was given out twice, or went down";
+    first_word_[segment] = first;
+  }
   static void Freed(Model& model) {
     if (model.state == SlotState::kEvicting) ++model.word;
     model.state = SlotState::kFree;
@@ -155,6 +203,9 @@ class SlotPoolPropertyTest : public PoolFixture, public testing::WithParamInterf
   }
 
   std::map<Place, Model> model_;
+  std::map<SegmentId, std::uint64_t> bytes_of_;  // 0 or absent: unassigned, as far as we know
+  std::map<SegmentId, std::uint64_t> first_word_;
+  std::map<SegmentId, std::uint64_t> words_seen_;  // the highest
   std::multiset<Place> held_;
   std::set<std::pair<Place, Generation>> published_;
 };

@@ -110,7 +110,7 @@ TEST_F(SlotPoolTest, LastHoldOfAReadySlotChangesNothing) {
   EXPECT_EQ(pool().StateOf(place), SlotState::kReady);
 }
 
-TEST_F(SlotPoolTest, SegmentKeepsItsFirstSlotSizeAndNoRoomIsAnAnswer) {
+TEST_F(SlotPoolTest, SegmentHasSlotsOfOneSizeAndNoRoomIsAnAnswer) {
   std::vector<FillingSlot> slots;  // two segments of 16 slots of 4 KiB in the fixture
   slots.push_back(*pool().Take(kSlot));
   slots.push_back(*pool().Take(2 * kSlot));
@@ -135,6 +135,49 @@ TEST_F(SlotPoolTest, EntryLargerThanASegmentHasNoRoomAndTakesNoSegment) {
   EXPECT_FALSE(pool().Take(kFixtureSegmentBytes).has_value());
   EXPECT_EQ(pool().stats().segments_unassigned, 2u);
   EXPECT_TRUE(pool().ClassesStats().empty());
+}
+
+TEST_F(SlotPoolTest, SegmentWithoutAContentServesAnotherSizeAboveItsOldWords) {
+  const Place first = Fill(kSlot);
+  const Place second = Fill(kSlot);
+  pool().Evict(first);
+  Fill(kSlot);  // first's slot again: generation 2
+  const FillingSlot other = *pool().Take(2 * kSlot);
+  EXPECT_FALSE(pool().Take(3 * kSlot).has_value()) << "both segments have contents";
+  EXPECT_TRUE(pool().CouldEmpty(first.segment));
+  EXPECT_FALSE(pool().CouldEmpty(other.place().segment)) << "a writer is at work in it";
+  for (const Place place : pool().ReadySlotsOf(first.segment)) pool().Evict(place);
+  EXPECT_EQ(WordOf(first), Generation(3));
+
+  const Place resized = Fill(3 * kSlot);
+  EXPECT_EQ(resized.segment, first.segment) << "an empty segment needs no Unassign by the caller";
+  EXPECT_EQ(pool().SlotBytesOf(resized), 3 * kSlot);
+  for (const Place place : {first, second}) {
+    EXPECT_EQ(WordOf(place), Generation(4)) << "above all that the segment ever had";
+  }
+  EXPECT_EQ(pool().GenerationOf(resized), Generation(4));
+  EXPECT_EQ(pool().ClassesStats().at(0).segments, 0u);
+  EXPECT_FALSE(pool().Take(kSlot).has_value()) << "its old slots are nobody's";
+}
+
+TEST_F(SlotPoolTest, UnassignedSegmentLeavesNothingInTheCounts) {
+  const Place place = Fill(kSlot);
+  pool().Evict(place);
+  pool().Unassign(place.segment);
+  EXPECT_EQ(pool().stats().segments_unassigned, 2u);
+  EXPECT_EQ(pool().stats().of(SlotState::kFree).slots, 0u);
+  EXPECT_EQ(pool().stats().of(SlotState::kFree).bytes, 0u);
+  EXPECT_FALSE(pool().CouldEmpty(place.segment)) << "there is nothing to empty";
+}
+
+TEST_F(SlotPoolTest, SizesComeAndGoWithoutEnd) {
+  for (std::uint64_t i = 0; i < 10 * limits::kSizeClassesMax; ++i) {
+    const std::uint64_t bytes = (i % kSlotsOf4KiB + 1) * kSlot;
+    const Place place = Fill(bytes);
+    EXPECT_EQ(pool().SlotBytesOf(place), bytes);
+    pool().Evict(place);
+  }
+  EXPECT_LE(pool().ClassesStats().size(), kSlotsOf4KiB);
 }
 
 TEST_F(SlotPoolTest, SlotsAreDisjointAndBehindTheTable) {
@@ -182,6 +225,13 @@ TEST_F(SlotPoolDeathTest, WrongTransitionsAreBugs) {
   EXPECT_DEATH(pool().Evict(place), "state");
   EXPECT_DEATH(pool().Quarantine(place), "state");
   EXPECT_DEATH(pool().StateOf(Place{SegmentId(9), SlotId(0)}), "segment");
+}
+
+TEST_F(SlotPoolDeathTest, UnassigningASegmentWithAContentIsABug) {
+  const Place place = Fill(kSlot);
+  EXPECT_DEATH(pool().Unassign(place.segment), "not empty");
+  const FillingSlot filling = *pool().Take(kSlot);
+  EXPECT_DEATH(pool().Unassign(place.segment), "segment 0");
 }
 
 TEST_F(SlotPoolDeathTest, FreeingAHeldSlotIsABug) {

@@ -104,6 +104,39 @@ TEST(EvictionOrderTest, VictimIsOfTheSizeThatIsNeeded) {
   EXPECT_EQ(order.EvictableOf(kLarge), 1u);
 }
 
+Place SlotIn(std::uint32_t segment, std::uint32_t slot) {
+  return Place{SegmentId(segment), SlotId(slot)};
+}
+bool Any(SegmentId) { return true; }
+
+TEST(EvictionOrderTest, SizeWithoutVictimsGetsTheLongestIdleSegment) {
+  EvictionOrder order;
+  order.Insert(SlotIn(0, 0), kSmall);
+  order.Insert(SlotIn(1, 0), kSmall);
+  order.Insert(SlotIn(0, 1), kSmall);
+  EXPECT_EQ(order.VictimSegment(kLarge, Any), SegmentId(1)) << "0 was used later, as a whole";
+  EXPECT_EQ(order.VictimSegment(std::nullopt, Any), SegmentId(1));
+  order.Pin(SlotIn(1, 0));
+  EXPECT_EQ(order.VictimSegment(kLarge, Any), SegmentId(0)) << "1 is being read";
+  EXPECT_FALSE(order.VictimSegment(kLarge, [](SegmentId) { return false; }).has_value());
+  EXPECT_FALSE(order.VictimSegment(kSmall, Any).has_value()) << "its own";
+}
+
+TEST(EvictionOrderTest, SizeTakesNoSegmentThatWasUsedAfterItsOwnVictim) {
+  EvictionOrder order;
+  order.Insert(SlotIn(0, 0), kSmall);
+  order.Insert(SlotIn(0, 1), kSmall);
+  order.Insert(SlotIn(1, 0), kLarge);
+  EXPECT_EQ(order.VictimSegment(kLarge, Any), SegmentId(0)) << "idle for longer";
+  order.Touch(SlotIn(0, 0));
+  EXPECT_FALSE(order.VictimSegment(kLarge, Any).has_value());
+  EXPECT_EQ(order.VictimSegment(kSmall, Any), std::nullopt) << "1 is newer than slot 0, 1";
+  order.Touch(SlotIn(0, 1));
+  EXPECT_EQ(order.VictimSegment(kSmall, Any), SegmentId(1));
+  order.Remove(SlotIn(1, 0));
+  EXPECT_FALSE(order.VictimSegment(kSmall, Any).has_value()) << "there is nothing in it to evict";
+}
+
 TEST(EvictionOrderTest, UnknownSlotsAreIgnored) {
   EvictionOrder order;
   order.Touch(SlotAt(9));
@@ -144,13 +177,36 @@ class EvictionOrderPropertyTest : public testing::TestWithParam<int> {
     return std::nullopt;
   }
 
+  std::optional<SegmentId> SlowVictimSegment(SizeClass size_class) const {
+    const std::optional<Place> own = SlowVictim(size_class);
+    std::optional<SegmentId> found;
+    for (const auto& [segment, newest] : newest_) {
+      bool is_fit = false;
+      for (const auto& [place, model] : model_) {
+        if (place.segment == segment) is_fit = true;
+      }
+      for (const auto& [place, model] : model_) {
+        if (place.segment != segment) continue;
+        if (model.is_pinned || model.size_class == size_class) is_fit = false;
+      }
+      if (!is_fit || (own.has_value() && newest >= model_.at(*own).use)) continue;
+      if (!found.has_value() || newest < newest_.at(*found)) found = segment;
+    }
+    return found;
+  }
+
   void Step() {
-    const Place place = SlotAt(rng_.Below(40));
+    const Place place = SlotIn(static_cast<std::uint32_t>(rng_.Below(4)),
+                               static_cast<std::uint32_t>(rng_.Below(8)));
     const auto it = model_.find(place);
     if (it == model_.end()) {
-      const SizeClass size_class(static_cast<std::uint32_t>(rng_.Below(2)));
+      SizeClass size_class(static_cast<std::uint32_t>(rng_.Below(2)));
+      for (const auto& [other, model] : model_) {
+        if (other.segment == place.segment) size_class = model.size_class;
+      }
       order_.Insert(place, size_class);
       model_[place] = Model{.size_class = size_class, .use = ++uses_};
+      newest_[place.segment] = uses_;
       return;
     }
     Model& model = it->second;
@@ -162,7 +218,7 @@ class EvictionOrderPropertyTest : public testing::TestWithParam<int> {
       case 1:
       case 2:
         order_.Touch(place);
-        if (!model.is_pinned) model.use = ++uses_;
+        if (!model.is_pinned) newest_[place.segment] = model.use = ++uses_;
         return;
       case 3:
         model.is_leaf = rng_.Chance(1, 2);
@@ -171,7 +227,7 @@ class EvictionOrderPropertyTest : public testing::TestWithParam<int> {
       default:
         if (model.is_pinned) {
           order_.Unpin(place);
-          model.use = ++uses_;
+          newest_[place.segment] = model.use = ++uses_;
         } else {
           order_.Pin(place);
         }
@@ -182,6 +238,7 @@ class EvictionOrderPropertyTest : public testing::TestWithParam<int> {
   Rng rng_{static_cast<std::uint64_t>(GetParam())};
   EvictionOrder order_;
   std::map<Place, Model> model_;
+  std::map<SegmentId, std::uint64_t> newest_;  // use of any entry that the segment has or had
   std::uint64_t uses_ = 0;
 };
 
@@ -190,6 +247,8 @@ TEST_P(EvictionOrderPropertyTest, VictimIsWhatASearchOfAllFinds) {
     Step();
     for (const SizeClass size_class : {kSmall, kLarge}) {
       ASSERT_EQ(order_.Victim(size_class), SlowVictim(size_class)) << "step " << step;
+      ASSERT_EQ(order_.VictimSegment(size_class, Any), SlowVictimSegment(size_class))
+          << "step " << step;
     }
     ASSERT_EQ(order_.size(), model_.size());
   }

@@ -267,6 +267,37 @@ TEST_P(WritePathTest, FullArenaEvictsTailsFirstAndNeverThePinned) {
   EXPECT_EQ(InPlace(*peer.peer, pinned.hits[0]), BytesOf(0));
 }
 
+TEST_P(WritePathTest, EntriesOfAnotherSizeFindRoomInAFullArena) {
+  StartNode();
+  auto peer = LocalWithSession();
+  const int per_arena = static_cast<int>(options_.arena_bytes / kBlockBytes);
+  Store(*peer.peer, 0, 2 * per_arena);
+  ASSERT_EQ(ShardsNow().segments_unassigned, 0u);
+  const wire::Acquired pinned = Acquire(*peer.peer, AcquireOf(2 * per_arena - 1, 1));
+  ASSERT_EQ(pinned.hits.size(), 1u);
+
+  const std::string state = BytesOf(7, 5 * kBlockBytes / 2);
+  PutInPool(*peer.peer, 0, state);
+  wire::OfferEntry large = EntryOf(9999);
+  large.kind = EntryKind::kState;
+  large.bytes = state.size();
+  large.checksum = SumOf(state);
+  peer->Say(wire::Type::kOffer, OfferOf({large}));
+  const std::size_t before = peer->stored.size();
+  ASSERT_TRUE(Until([&] { return peer->stored.size() > before; }));
+  EXPECT_EQ(LastResult(*peer.peer), wire::StoreResult::kStored);
+  EXPECT_EQ(ShardsNow().segments_resized, 1u);
+  EXPECT_EQ(ShardsNow().no_room, 0u);
+
+  wire::Acquire ask = AcquireOf(9999, 1);
+  ask.kinds = {EntryKind::kState};
+  const wire::Acquired got = Acquire(*peer.peer, ask);
+  ASSERT_EQ(got.hits.size(), 1u);
+  EXPECT_EQ(InPlace(*peer.peer, got.hits[0]), state);
+  EXPECT_EQ(InPlace(*peer.peer, pinned.hits[0]), BytesOf(2 * per_arena - 1)) << "pinned, so spared";
+  EXPECT_EQ(WordOf(*peer.peer, pinned.hits[0]), pinned.hits[0].generation.value());
+}
+
 TEST_P(WritePathTest, AllPinnedMeansNoRoom) {
   options_.arena_bytes = options_.segment_bytes * options_.shards;
   StartNode();
