@@ -39,6 +39,7 @@ inline constexpr std::size_t kBulkHeaderBytesMax = 4 * kKiB;
 inline constexpr std::size_t kLocalMessageBytesMax = 256 * kKiB;
 inline constexpr std::size_t kLocalQueuedBytesMax = 4 * kMiB;  // unread, per channel
 inline constexpr std::size_t kLocalGrantsMax = 128;            // below the kernel's SCM_MAX_FD
+inline constexpr std::size_t kLocalGrantsToListenerMax = 1;    // who dials is not yet known
 inline constexpr std::size_t kCopyJobsMax = 1 << 16;
 inline constexpr std::size_t kTransportEndpointsMax = 4096;  // per transport
 inline constexpr std::size_t kTransportStrangersMax = 64;    // connected, not yet introduced

@@ -36,8 +36,8 @@ struct LocalHub::Listening {
 
 class LoopbackChannel : public LocalChannel {
  public:
-  LoopbackChannel(LocalHub& hub, std::shared_ptr<LocalHub::End> end)
-      : hub_(hub), end_(std::move(end)) {}
+  LoopbackChannel(LocalHub& hub, std::shared_ptr<LocalHub::End> end, std::size_t grants_max)
+      : hub_(hub), end_(std::move(end)), grants_max_(grants_max) {}
   ~LoopbackChannel() override {
     end_->is_live = false;
     hub_.Hang(end_, absl::UnavailableError("the peer closed the channel"));
@@ -53,7 +53,7 @@ class LoopbackChannel : public LocalChannel {
   }
   absl::Status Send(Message message) override {
     if (message.body.size() > limits::kLocalMessageBytesMax ||
-        message.grants.size() > limits::kLocalGrantsMax) {
+        message.grants.size() > grants_max_) {
       return absl::InvalidArgumentError("message over the local channel's limits");
     }
     const std::shared_ptr<LocalHub::End> peer = end_->peer;
@@ -76,6 +76,7 @@ class LoopbackChannel : public LocalChannel {
  private:
   LocalHub& hub_;
   const std::shared_ptr<LocalHub::End> end_;
+  const std::size_t grants_max_;  // of a message that it sends
 };
 
 class LoopbackListener : public LocalListener {
@@ -154,11 +155,12 @@ absl::StatusOr<std::unique_ptr<LocalChannel>> LocalHub::Dial(Loop& loop, const s
   ends_.push_back(near);
   ends_.push_back(far);
   // If the listener's process dies first, this task is destroyed with the channel in it: a close.
-  listening->loop->Post(
-      [listening, channel = std::make_unique<LoopbackChannel>(*this, far)]() mutable {
-        if (listening->is_live) listening->on_channel(std::move(channel));
-      });
-  return std::make_unique<LoopbackChannel>(*this, std::move(near));
+  listening->loop->Post([listening, channel = std::make_unique<LoopbackChannel>(
+                                        *this, far, limits::kLocalGrantsMax)]() mutable {
+    if (listening->is_live) listening->on_channel(std::move(channel));
+  });
+  return std::make_unique<LoopbackChannel>(*this, std::move(near),
+                                           limits::kLocalGrantsToListenerMax);
 }
 
 void LocalHub::Schedule(const std::shared_ptr<End>& end) {

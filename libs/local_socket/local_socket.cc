@@ -123,7 +123,10 @@ class SocketListener : public LocalListener {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) Rest();
         return;
       }
-      on_channel_(std::make_unique<SocketChannel>(loop_, std::move(socket)));
+      on_channel_(std::make_unique<SocketChannel>(
+          loop_, std::move(socket),
+          SocketChannel::GrantLimits{.sent_max = limits::kLocalGrantsMax,
+                                     .received_max = limits::kLocalGrantsToListenerMax}));
     }
   }
 
@@ -160,7 +163,10 @@ class SocketDialer : public LocalDialer {
   SocketDialer(Loop& loop, std::string path) : loop_(loop), path_(std::move(path)) {}
   absl::StatusOr<std::unique_ptr<LocalChannel>> Dial() override {
     CAIRN_ASSIGN_OR_RETURN(OwnedFd socket, ConnectTo(path_));
-    return std::make_unique<SocketChannel>(loop_, std::move(socket));
+    return std::make_unique<SocketChannel>(
+        loop_, std::move(socket),
+        SocketChannel::GrantLimits{.sent_max = limits::kLocalGrantsToListenerMax,
+                                   .received_max = limits::kLocalGrantsMax});
   }
 
  private:

@@ -23,7 +23,8 @@ constexpr std::size_t kFrameHeaderBytes = 8;
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kReadsPerWake = 16;  // then other tasks of the loop get their turn
 constexpr absl::Duration kHalfMessageMax = absl::Seconds(5);
-constexpr std::size_t kKernelGrantsMax = 253;  // SCM_MAX_FD: what one recvmsg can hand over
+constexpr std::size_t kGrantsAtOnceMax = 2 * limits::kLocalGrantsMax;
+static_assert(kGrantsAtOnceMax >= 253, "SCM_MAX_FD: what one recvmsg can hand over");
 
 // A message on its way out: `bytes` from `sent` on are still to go; descriptors go with the first.
 struct Frame {
@@ -39,10 +40,11 @@ absl::Status ClosedStatus(absl::string_view why) {
 }  // namespace
 
 struct SocketChannel::State : std::enable_shared_from_this<SocketChannel::State> {
-  State(Loop& l, OwnedFd s) : loop(l), socket(std::move(s)) {}
+  State(Loop& l, OwnedFd s, GrantLimits g) : loop(l), socket(std::move(s)), grant_limits(g) {}
 
   Loop& loop;
   OwnedFd socket;
+  const GrantLimits grant_limits;
   absl::AnyInvocable<void(Message)> on_message;
   absl::AnyInvocable<void(absl::Status)> on_closed;
   bool is_live = true;  // the channel exists
@@ -100,19 +102,20 @@ bool SocketChannel::State::TakeGrants(msghdr& header) {
   }
   // A frame's own and the next one's may be here at once; whoever sends more is no peer of ours.
   return (header.msg_flags & MSG_CTRUNC) == 0 &&
-         received_grants.size() <= 2 * limits::kLocalGrantsMax;
+         received_grants.size() <= 2 * grant_limits.received_max;
 }
 
 bool SocketChannel::State::ReadOnce() {
   const std::size_t had = received.size();
   received.resize(had + kReadBytes);
   iovec piece{received.data() + had, kReadBytes};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kKernelGrantsMax)> control;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kGrantsAtOnceMax)> control;
   msghdr header{};
   header.msg_iov = &piece;
   header.msg_iovlen = 1;
   header.msg_control = control.data();
-  header.msg_controllen = control.size();
+  // Descriptors beyond this never become ours: the kernel drops them, and says so.
+  header.msg_controllen = CMSG_SPACE(sizeof(int) * 2 * grant_limits.received_max);
   const ssize_t got = ::recvmsg(socket.get(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   const int error = errno;
   received.resize(had + (got > 0 ? static_cast<std::size_t>(got) : 0));
@@ -132,7 +135,7 @@ bool SocketChannel::State::Deliver() {
     ByteReader reader(absl::string_view(received).substr(at));
     const auto body_bytes = reader.Get<std::uint32_t>();
     const auto grants = reader.Get<std::uint32_t>();
-    if (body_bytes > limits::kLocalMessageBytesMax || grants > limits::kLocalGrantsMax) {
+    if (body_bytes > limits::kLocalMessageBytesMax || grants > grant_limits.received_max) {
       Break(absl::InvalidArgumentError("the peer sent a message over the limits"),
             /*from_call=*/false);
       return false;
@@ -163,7 +166,7 @@ bool SocketChannel::State::Deliver() {
 bool SocketChannel::State::ClaimsItsGrants() const {
   // Those of a frame come with its first byte, and never together with an earlier frame's.
   if (received.size() < kFrameHeaderBytes) {
-    return received_grants.size() <= (received.empty() ? 0 : limits::kLocalGrantsMax);
+    return received_grants.size() <= (received.empty() ? 0 : grant_limits.received_max);
   }
   ByteReader reader(received);
   reader.Get<std::uint32_t>();
@@ -242,8 +245,8 @@ void SocketChannel::State::Finish() {
   closed(why);
 }
 
-SocketChannel::SocketChannel(Loop& loop, OwnedFd socket)
-    : state_(std::make_shared<State>(loop, std::move(socket))) {}
+SocketChannel::SocketChannel(Loop& loop, OwnedFd socket, GrantLimits grants)
+    : state_(std::make_shared<State>(loop, std::move(socket), grants)) {}
 
 SocketChannel::~SocketChannel() {
   state_->is_live = false;
@@ -272,7 +275,7 @@ void SocketChannel::Start(absl::AnyInvocable<void(Message)> on_message,
 absl::Status SocketChannel::Send(Message message) {
   State& state = *state_;
   if (message.body.size() > limits::kLocalMessageBytesMax ||
-      message.grants.size() > limits::kLocalGrantsMax) {
+      message.grants.size() > state.grant_limits.sent_max) {
     return absl::InvalidArgumentError("message over the local channel's limits");
   }
   if (state.is_broken) return state.why;

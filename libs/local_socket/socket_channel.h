@@ -19,7 +19,12 @@ namespace cairn {
 // Threads: one loop.
 class SocketChannel : public LocalChannel {
  public:
-  SocketChannel(Loop& loop, OwnedFd socket);
+  // The most grants of a message, out and in.
+  struct GrantLimits {
+    std::size_t sent_max = 0;
+    std::size_t received_max = 0;
+  };
+  SocketChannel(Loop& loop, OwnedFd socket, GrantLimits grants);
   ~SocketChannel() override;
   void Start(absl::AnyInvocable<void(Message)> on_message,
              absl::AnyInvocable<void(absl::Status)> on_closed) override;

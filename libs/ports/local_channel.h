@@ -25,8 +25,9 @@ struct PeerProcess {
 // Simulated: local_loopback.
 //
 // Threads: one loop. The destructor closes; after it no callback comes.
-// Limits:  a body of at most limits::kLocalMessageBytesMax, limits::kLocalGrantsMax grants; a peer
-//          that sends more, or leaves a message half sent, is closed.
+// Limits:  a body of at most limits::kLocalMessageBytesMax; limits::kLocalGrantsMax grants, or
+//          limits::kLocalGrantsToListenerMax from the side that dialled, which may be anybody. A
+//          peer that sends more, or leaves a message half sent, is closed.
 class LocalChannel {
  public:
   struct Message {

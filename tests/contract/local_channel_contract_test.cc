@@ -132,23 +132,28 @@ TEST_P(LocalChannelContract, GrantsTravelWithTheirMessage) {
   ASSERT_TRUE(owned.ok());
   (*owned)->bytes()[0] = std::byte{42};
   Join();
-  rig_->On(client_loop_, [&] {
-    EXPECT_TRUE(far_.channel->Send(Body("none")).ok());
-    for (const std::size_t count : {std::size_t{1}, limits::kLocalGrantsMax}) {
+  const auto send_all = [&](Side& from, std::size_t most) {
+    EXPECT_TRUE(from.channel->Send(Body("none")).ok());
+    for (const std::size_t count : {std::size_t{1}, most}) {
       LocalChannel::Message message = Body(absl::StrCat(count));
       for (std::size_t i = 0; i < count; ++i) message.grants.push_back(*(*owned)->Grant());
-      EXPECT_TRUE(far_.channel->Send(std::move(message)).ok());
+      EXPECT_TRUE(from.channel->Send(std::move(message)).ok());
     }
-    EXPECT_TRUE(far_.channel->Send(Body("none")).ok());
-  });
-  ASSERT_TRUE(rig_->Await([&] { return near_.messages.size() == 4; }));
-  EXPECT_EQ(near_.messages[0].grants.size(), 0u);
-  EXPECT_EQ(near_.messages[1].grants.size(), 1u);
-  EXPECT_EQ(near_.messages[2].grants.size(), limits::kLocalGrantsMax);
-  EXPECT_EQ(near_.messages[3].grants.size(), 0u);
-  auto mapped = memory_->Map(std::move(near_.messages[2].grants.back()), kMiB);
-  ASSERT_TRUE(mapped.ok()) << mapped.status();
-  EXPECT_EQ((*mapped)->bytes()[0], std::byte{42});
+    EXPECT_TRUE(from.channel->Send(Body("none")).ok());
+  };
+  rig_->On(client_loop_, [&] { send_all(far_, limits::kLocalGrantsToListenerMax); });
+  rig_->On(server_loop_, [&] { send_all(near_, limits::kLocalGrantsMax); });
+  for (Side* to : {&near_, &far_}) {
+    ASSERT_TRUE(rig_->Await([&] { return to->messages.size() == 4; }));
+    EXPECT_EQ(to->messages[0].grants.size(), 0u);
+    EXPECT_EQ(to->messages[1].grants.size(), 1u);
+    EXPECT_EQ(to->messages[2].grants.size(),
+              to == &near_ ? limits::kLocalGrantsToListenerMax : limits::kLocalGrantsMax);
+    EXPECT_EQ(to->messages[3].grants.size(), 0u);
+    auto mapped = memory_->Map(std::move(to->messages[2].grants.back()), kMiB);
+    ASSERT_TRUE(mapped.ok()) << mapped.status();
+    EXPECT_EQ((*mapped)->bytes()[0], std::byte{42});
+  }
 }
 
 TEST_P(LocalChannelContract, OverTheLimitsIsRefused) {
@@ -157,8 +162,13 @@ TEST_P(LocalChannelContract, OverTheLimitsIsRefused) {
     EXPECT_FALSE(
         far_.channel->Send(Body(std::string(limits::kLocalMessageBytesMax + 1, 'x'))).ok());
     LocalChannel::Message message;
-    message.grants.resize(limits::kLocalGrantsMax + 1);
+    message.grants.resize(limits::kLocalGrantsToListenerMax + 1);
     EXPECT_FALSE(far_.channel->Send(std::move(message)).ok());
+  });
+  rig_->On(server_loop_, [&] {
+    LocalChannel::Message message;
+    message.grants.resize(limits::kLocalGrantsMax + 1);
+    EXPECT_FALSE(near_.channel->Send(std::move(message)).ok());
   });
   SendFar("lives on");
   EXPECT_TRUE(rig_->Await([&] { return near_.messages.size() == 1; }));

@@ -182,9 +182,9 @@ TEST_F(LocalSocketTest, HostilePeersAreClosedAndLeakNothing) {
   };
   attack(Frame(limits::kLocalMessageBytesMax + 1, 0, "x"), 0);
   attack(Frame(0xffffffff, 0xffffffff, "x"), 0);
-  attack(Frame(1, limits::kLocalGrantsMax + 1, "x"), 0);
-  attack(Frame(1, 3, "x"), 0);  // claims descriptors that it does not send
-  attack(Frame(1, 3, "x"), 2);
+  attack(Frame(1, limits::kLocalGrantsToListenerMax + 1, "x"), 2);
+  attack(Frame(1, 1, "x"), 0);  // claims a descriptor that it does not send
+  attack(Frame(2, 1, "x"), 2);  // and one more than it claims, with a half message
   attack(Frame(100'000, 0, "x") + std::string(10, 'y'), 253);  // unasked ones; a half message
   EXPECT_TRUE(messages_.empty());
   rig_.On(loop_, [&] { channels_.clear(); });
