@@ -100,6 +100,22 @@ absl::Status Allocate(absl::string_view name, int fd, std::uint64_t bytes) {
       absl::StrCat(name, ": cannot allocate ", bytes, " bytes of shared memory: ", ErrnoText()));
 }
 
+// Writes to every page: one that was allocated and never written counts as a hole to SEEK_HOLE.
+void Populate(std::byte* bytes, std::uint64_t count) {
+  if (::madvise(bytes, count, MADV_POPULATE_WRITE) == 0) return;  // Linux 5.14
+  for (std::uint64_t at = 0; at < count; at += kPieceBytes) {
+    *static_cast<volatile std::byte*>(bytes + at) = std::byte{0};
+  }
+}
+
+// True if no read of the file can meet a page that is not there, which kills the reader where
+// memory is short. Blocks alone prove nothing: they may lie beyond the end.
+bool IsPopulated(int fd, const struct stat& file) {
+  return static_cast<std::uint64_t>(file.st_blocks) * 512 >=
+             static_cast<std::uint64_t>(file.st_size) &&
+         ::lseek(fd, 0, SEEK_HOLE) >= file.st_size;
+}
+
 // The size of the pages behind the mapping at `address`, from /proc/self/smaps.
 std::uint64_t PageBytesOf(const void* address) {
   std::FILE* const smaps = std::fopen("/proc/self/smaps", "re");
@@ -148,7 +164,7 @@ absl::StatusOr<std::unique_ptr<OwnedMemory>> MemfdMemorySource::Create(absl::str
   if (wants_huge) ::madvise(address, bytes, MADV_HUGEPAGE);
   ::madvise(address, bytes, MADV_DONTFORK);
   if (absl::Status allocated = Allocate(name, fd, bytes); !allocated.ok()) return allocated;
-  ::madvise(address, bytes, MADV_POPULATE_WRITE);  // Linux 5.14; else the first touches fault
+  Populate(mapping.data(), bytes);
   if (::fcntl(fd, F_ADD_SEALS, kNeededSeals | F_SEAL_SEAL) != 0) {
     return absl::FailedPreconditionError(absl::StrCat(name, ": cannot seal: ", ErrnoText()));
   }
@@ -176,8 +192,9 @@ absl::StatusOr<std::unique_ptr<PeerMemory>> MemfdMemorySource::Map(MemoryGrant g
     return absl::InvalidArgumentError(absl::StrCat("granted memory has ", file.st_size,
                                                    " bytes, at most ", bytes_max, " allowed"));
   }
-  if (static_cast<std::uint64_t>(file.st_blocks) * 512 < bytes) {
-    return absl::InvalidArgumentError("granted memory is not fully allocated");
+  if (!IsPopulated(grant.fd(), file)) {
+    return absl::InvalidArgumentError(
+        "granted memory is not populated: each of its pages must have been written to");
   }
   void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, grant.fd(), 0);
   if (address == MAP_FAILED) {

@@ -78,7 +78,8 @@ class MemorySource {
   virtual absl::StatusOr<std::unique_ptr<OwnedMemory>> Create(absl::string_view name,
                                                               std::uint64_t bytes) = 0;
   // Maps what a peer granted. INVALID_ARGUMENT if a seal is missing, if it is larger than
-  // `bytes_max`, empty, or not fully allocated: each of these could make a read fault later.
+  // `bytes_max`, empty, or not populated (a page that was never written to): each of these could
+  // make a read fault later.
   virtual absl::StatusOr<std::unique_ptr<PeerMemory>> Map(MemoryGrant grant,
                                                           std::uint64_t bytes_max) = 0;
 };

@@ -89,7 +89,8 @@ MemoryGrant Memfd(std::uint64_t bytes, int seals, bool is_whole) {
   EXPECT_GE(fd, 0);
   EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(bytes)), 0);
   if (is_whole) {
-    EXPECT_EQ(::fallocate(fd, 0, 0, static_cast<off_t>(bytes)), 0);
+    const std::string zeros(bytes, '\0');
+    EXPECT_EQ(::pwrite(fd, zeros.data(), bytes, 0), static_cast<ssize_t>(bytes));
   }
   if (seals != 0) {
     EXPECT_EQ(::fcntl(fd, F_ADD_SEALS, seals), 0);
@@ -106,13 +107,25 @@ TEST(MemfdMemoryTest, PeersMemoryMustBeSealedWholeAndAMemfd) {
               absl::StatusCode::kInvalidArgument);
   }
   EXPECT_EQ(source.Map(Memfd(kMiB, kAll, false), kMiB).status().message(),
-            "granted memory is not fully allocated");
+            "granted memory is not populated: each of its pages must have been written to");
   EXPECT_FALSE(source.Map(Memfd(0, kAll, false), kMiB).ok());
   int pipe_fds[2];
   ASSERT_EQ(::pipe(pipe_fds), 0);
   ::close(pipe_fds[1]);
   EXPECT_FALSE(source.Map(MemoryGrant::OfDescriptor(pipe_fds[0]), kMiB).ok());
   EXPECT_FALSE(source.Map(MemoryGrant::OfDescriptor(::open("/dev/zero", O_RDONLY)), kMiB).ok());
+}
+
+TEST(MemfdMemoryTest, PagesBeyondTheEndAreNotPagesOfTheFile) {
+  const int fd = ::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_GE(fd, 0);
+  MemoryGrant grant = MemoryGrant::OfDescriptor(fd);
+  ASSERT_EQ(::ftruncate(fd, kMiB), 0);
+  // As many blocks as the file has bytes, none of them where a reader would look.
+  ASSERT_EQ(::fallocate(fd, FALLOC_FL_KEEP_SIZE, kMiB, kMiB), 0);
+  ASSERT_EQ(::fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  MemfdMemorySource source({});
+  EXPECT_EQ(source.Map(std::move(grant), kMiB).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(MemfdMemoryTest, GrantCanNeitherBeWrittenNorShrunkNorGrown) {
