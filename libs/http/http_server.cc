@@ -92,9 +92,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(kHeaderBytesMax);
     parser_->body_limit(shared_->options.body_bytes_max);
     ExpireSoon();
-    http::async_read(
+    http::async_read_header(
         stream_, buffer_, *parser_,
-        [self = shared_from_this()](Error error, std::size_t) { self->OnRead(error); });
+        [self = shared_from_this()](Error error, std::size_t) { self->OnHead(error); });
   }
 
   // The reply's calls, on the server's thread; `serial` names the request that they answer.
@@ -105,8 +105,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
         std::make_shared<http::response<http::string_body>>(static_cast<http::status>(status), 11);
     message->set(http::field::content_type, type);
     message->keep_alive(keep_alive_);
-    message->body() = std::move(body);
-    message->prepare_payload();
+    if (is_head_) {
+      message->content_length(body.size());
+    } else {
+      message->body() = std::move(body);
+      message->prepare_payload();
+    }
     ExpireSoon();
     http::async_write(
         stream_, *message,
@@ -116,19 +120,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (serial != serial_ || is_answered_) return;
     is_answered_ = true;
     is_streaming_ = true;
-    Queue(absl::StrCat("HTTP/1.1 200 OK\r\nContent-Type: ", type,
-                       "\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n",
+    Queue(absl::StrCat("HTTP/1.1 200 OK\r\nContent-Type: ", type, "\r\nCache-Control: no-cache\r\n",
+                       knows_chunks_ ? "Transfer-Encoding: chunked\r\n" : "",
                        keep_alive_ ? "" : "Connection: close\r\n", "\r\n"));
     WatchForLeaving();
   }
   void StreamPiece(std::uint64_t serial, const std::string& bytes) {
-    if (serial != serial_ || !is_streaming_ || bytes.empty()) return;
-    Queue(absl::StrCat(absl::Hex(bytes.size()), "\r\n", bytes, "\r\n"));
+    if (serial != serial_ || !is_streaming_ || bytes.empty() || is_head_) return;
+    Queue(knows_chunks_ ? absl::StrCat(absl::Hex(bytes.size()), "\r\n", bytes, "\r\n") : bytes);
   }
   void EndStream(std::uint64_t serial) {
     if (serial != serial_ || !is_streaming_) return;
     is_streaming_ = false;
-    Queue("0\r\n\r\n");
+    if (knows_chunks_ && !is_head_) return Queue("0\r\n\r\n");
+    if (queue_.empty()) OnWritten(Error());  // else the last piece's end does
   }
   void OnGone(std::uint64_t serial, absl::AnyInvocable<void()> on_gone) {
     if (serial != serial_) return on_gone();
@@ -141,6 +146,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
   void RefuseAndClose(int status, absl::string_view message) {
     keep_alive_ = false;
+    is_head_ = false;
     ++serial_;
     is_answered_ = false;
     Send(serial_, status, "application/json", ErrorBody(status, message));
@@ -157,6 +163,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ExpireSoon() {
     stream_.expires_after(absl::ToChronoMilliseconds(shared_->options.idle_timeout));
   }
+  void OnHead(Error error);
+  void ReadBody();
   void OnRead(Error error);
   void OnWritten(Error error) {
     on_gone_ = nullptr;
@@ -207,6 +215,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<http::request_parser<http::string_body>> parser_;
   std::uint64_t serial_ = 0;  // of the request being answered
   bool keep_alive_ = false;
+  bool is_head_ = false;      // its answer has a head only
+  bool knows_chunks_ = true;  // HTTP/1.0 does not: a stream's end is the connection's
   bool is_answered_ = false;
   bool is_streaming_ = false;
   bool is_watching_ = false;
@@ -263,6 +273,24 @@ class Reply : public HttpReply {
   const std::uint64_t serial_;
 };
 
+void Connection::OnHead(Error error) {
+  if (error || parser_->is_done() ||
+      !beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+    return error ? OnRead(error) : ReadBody();
+  }
+  static constexpr char kContinue[] = "HTTP/1.1 100 Continue\r\n\r\n";
+  asio::async_write(stream_, asio::buffer(kContinue, sizeof kContinue - 1),
+                    [self = shared_from_this()](Error failed, std::size_t) {
+                      if (failed) return self->Close();
+                      self->ReadBody();
+                    });
+}
+
+void Connection::ReadBody() {
+  http::async_read(stream_, buffer_, *parser_,
+                   [self = shared_from_this()](Error error, std::size_t) { self->OnRead(error); });
+}
+
 void Connection::OnRead(Error error) {
   if (error == http::error::header_limit) return RefuseAndClose(431, "the header is too large");
   if (error == http::error::body_limit) {
@@ -278,7 +306,9 @@ void Connection::OnRead(Error error) {
   }
   http::request<http::string_body> message = parser_->release();
   ++serial_;
-  keep_alive_ = message.keep_alive();
+  knows_chunks_ = message.version() >= 11;
+  keep_alive_ = knows_chunks_ && message.keep_alive();
+  is_head_ = message.method() == http::verb::head;
   is_answered_ = false;
   stream_.expires_never();  // the handler's time is not the client's
   HttpRequest request;

@@ -35,7 +35,9 @@ class HttpReply {
 using HttpHandler = absl::AnyInvocable<void(HttpRequest, std::shared_ptr<HttpReply>)>;
 
 // HttpServer speaks HTTP/1.1 (Boost.Beast inside) on one address, with one thread of its own. The
-// handler is called on that thread and must not block.
+// handler is called on that thread and must not block. A client of HTTP/1.0 gets its answer and
+// then the connection's end; HEAD gets the head of what GET would get; who expects 100 is told to
+// go on.
 //
 // Limits: connections, header (16 KiB) and body sizes, and idle time are bounded: at a limit the
 //         client gets 503, 431, 413 or is closed. At most limits::kHttpQueuedBytesMax wait for a

@@ -84,6 +84,53 @@ TEST(HttpServerTest, StreamComesInChunks) {
   EXPECT_NE(answer.find("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"), std::string::npos) << answer;
 }
 
+TEST(HttpServerTest, StreamToAnOldClientEndsWithTheConnection) {
+  auto server = *HttpServer::Start({}, [](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+    reply->BeginStream("text/event-stream");
+    if (request.path == "/full") reply->StreamPiece("one");
+    reply->EndStream();
+  });
+  for (const std::string path : {"/full", "/empty"}) {
+    RawClient client(server->address());
+    client.Write(absl::StrCat("GET ", path, " HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+    const std::string answer = client.ReadTo("no such text");
+    EXPECT_EQ(answer.find("chunked"), std::string::npos) << answer;
+    const std::string body = path == "/full" ? "one" : "";
+    EXPECT_EQ(answer.substr(answer.find("\r\n\r\n") + 4), body) << answer;
+  }
+}
+
+TEST(HttpServerTest, HeadGetsNoBody) {
+  auto server = *HttpServer::Start({}, [](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", absl::StrCat(request.method, "#"));
+  });
+  RawClient client(server->address());
+  client.Write("HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string answer = client.ReadTo("#");
+  EXPECT_NE(answer.find("Content-Length: 5\r\n"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find("HEAD#"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("\r\n\r\nGET#"), std::string::npos) << answer;
+}
+
+TEST(HttpServerTest, WhoExpectsAWordBeforeTheBodyGetsIt) {
+  auto server = *HttpServer::Start({.body_bytes_max = 100},
+                                   [](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+                                     reply->Send(200, "text/plain", request.body + "#");
+                                   });
+  const auto head = [](int bytes) {
+    return absl::StrCat("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ",
+                        bytes, "\r\n\r\n");
+  };
+  RawClient client(server->address());
+  client.Write(head(2));
+  EXPECT_EQ(client.ReadTo("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.Write("hi");
+  EXPECT_NE(client.ReadTo("#").find("hi#"), std::string::npos);
+  RawClient large(server->address());
+  large.Write(head(101));
+  EXPECT_NE(large.ReadTo("\r\n").find("413"), std::string::npos) << "before its body is sent";
+}
+
 TEST(HttpServerTest, DroppedReplyIs500) {
   auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply>) {});
   RawClient client(server->address());
