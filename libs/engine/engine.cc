@@ -74,7 +74,7 @@ absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
         "the request needs ", needed, " KV blocks; this worker's pool has ", pool_.blocks()));
   }
   MutexLock lock(mutex_);  // one hold: what is let in is in the inbox before Drain's own task
-  if (is_draining_) return absl::UnavailableError("the worker is stopping");
+  if (is_closed_) return absl::UnavailableError("the worker is stopping");
   if (in_flight_ >= options_.requests_max) {
     ++refused_;
     return absl::ResourceExhaustedError(
@@ -99,10 +99,16 @@ void Engine::Cancel(CompletionId id) {
   });
 }
 
+void Engine::Close(absl::AnyInvocable<void()> on_empty) {
+  MutexLock lock(mutex_);
+  is_closed_ = true;
+  PutLocked([this, on_empty = std::move(on_empty)]() mutable { on_empty_ = std::move(on_empty); });
+}
+
 void Engine::Drain() {
   {
     MutexLock lock(mutex_);
-    is_draining_ = true;
+    is_closed_ = is_draining_ = true;
   }
   Put([this] {
     for (auto& active : actives_) {
@@ -143,6 +149,7 @@ EngineStats Engine::stats() const {
   MutexLock lock(mutex_);
   EngineStats stats = stats_;
   stats.requests_refused = refused_;
+  stats.is_closed = is_closed_;
   return stats;
 }
 

@@ -41,6 +41,7 @@ struct EngineStats {
   std::uint32_t running = 0;
   std::uint32_t pool_blocks = 0;
   std::uint32_t pool_blocks_available = 0;
+  bool is_closed = false;
 };
 
 // Engine turns prompts into tokens: it looks blocks up, computes what is missing, and offers what
@@ -68,10 +69,13 @@ class Engine {
   ~Engine();
 
   // INVALID_ARGUMENT for what can never run (too long for the model or the pool), naming both
-  // numbers; RESOURCE_EXHAUSTED if too many wait; UNAVAILABLE once draining.
+  // numbers; RESOURCE_EXHAUSTED if too many wait; UNAVAILABLE once closed.
   absl::StatusOr<CompletionId> Submit(CompletionCall call, std::unique_ptr<CompletionSink> sink);
   // The answer ends with kCancelled soon; no effect if it has ended.
   void Cancel(CompletionId id);
+  // Refuses new requests; those that are in go on. `on_empty` is called once, from the engine's
+  // thread, when none of them is left.
+  void Close(absl::AnyInvocable<void()> on_empty);
   // Refuses new requests and cancels all others. RunStep until it returns false and is_idle().
   void Drain();
   EngineStats stats() const;
@@ -120,6 +124,7 @@ class Engine {
   absl::flat_hash_map<std::uint64_t, std::vector<PoolBlock>> offers_;  // on loan to the cache
   std::uint64_t last_offer_ = 0;
   std::uint64_t acquires_out_ = 0;
+  absl::AnyInvocable<void()> on_empty_;
   EngineStats stats_now_;  // the engine thread's own; published once a step
   // The step at hand; members, so that their memory is kept.
   std::vector<StepPart> parts_;
@@ -131,7 +136,8 @@ class Engine {
   CondVar wake_;
   Inbox inbox_ CAIRN_GUARDED_BY(mutex_);
   bool is_woken_ CAIRN_GUARDED_BY(mutex_) = false;
-  bool is_draining_ CAIRN_GUARDED_BY(mutex_) = false;
+  bool is_closed_ CAIRN_GUARDED_BY(mutex_) = false;
+  bool is_draining_ CAIRN_GUARDED_BY(mutex_) = false;  // then it is closed, too
   bool is_idle_ CAIRN_GUARDED_BY(mutex_) = true;
   std::uint64_t last_id_ CAIRN_GUARDED_BY(mutex_) = 0;
   std::uint32_t in_flight_ CAIRN_GUARDED_BY(mutex_) = 0;  // submitted and not finished

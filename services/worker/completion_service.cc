@@ -34,7 +34,7 @@ SamplingOptions ToSampling(const CompletionBody& body) {
 
 CompletionService::CompletionService(Options options, Engine& engine, const Device& device,
                                      const TextTokenizer& tokenizer,
-                                     absl::AnyInvocable<std::string()> health)
+                                     absl::AnyInvocable<Health()> health)
     : options_(std::move(options)),
       engine_(engine),
       device_(device),
@@ -48,11 +48,13 @@ void CompletionService::Handle(HttpRequest request, std::shared_ptr<HttpReply> r
     status = request.method == "POST" ? Complete(request, reply)
                                       : absl::UnimplementedError("use POST on /v1/completions");
   } else if (request.path == "/v1/models" || request.path == "/health") {
-    if (request.method != "GET") {
+    if (request.method != "GET" && request.method != "HEAD") {
       status = absl::UnimplementedError(absl::StrCat("use GET on ", request.path));
+    } else if (request.path == "/health") {
+      Health health = health_();
+      reply->Send(health.is_ready ? 200 : 503, kJson, std::move(health.body));
     } else {
-      reply->Send(200, kJson,
-                  request.path == "/health" ? health_() : ModelsToJson(options_.model, started_));
+      reply->Send(200, kJson, ModelsToJson(options_.model, started_));
     }
   } else {
     status = absl::NotFoundError("there is nothing at this path; see POST /v1/completions");

@@ -24,9 +24,14 @@ class CompletionService {
     Root root;
     std::uint32_t block_tokens = 0;
   };
-  // `health` gives the body of /health. All references outlive the service.
+  // What /health says: 200 if ready, else 503.
+  struct Health {
+    bool is_ready = true;
+    std::string body;  // JSON
+  };
+  // All references outlive the service.
   CompletionService(Options options, Engine& engine, const Device& device,
-                    const TextTokenizer& tokenizer, absl::AnyInvocable<std::string()> health);
+                    const TextTokenizer& tokenizer, absl::AnyInvocable<Health()> health);
 
   void Handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
 
@@ -37,7 +42,7 @@ class CompletionService {
   Engine& engine_;
   const Device& device_;
   const TextTokenizer& tokenizer_;
-  absl::AnyInvocable<std::string()> health_;
+  absl::AnyInvocable<Health()> health_;
   const std::int64_t started_;  // seconds since 1970
 };
 

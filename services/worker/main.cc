@@ -2,6 +2,7 @@
 #include <iostream>
 #include <string>
 
+#include "absl/time/time.h"
 #include "libs/base/log.h"
 #include "libs/base/status_macros.h"
 #include "libs/config/service_main.h"
@@ -11,17 +12,25 @@
 
 namespace {
 
+using cairn::Termination;
+
 constexpr char kProgram[] = "cairn-worker";
 
 int Serve(const cairn::WorkerOptions& options) {
-  cairn::Termination termination;
+  Termination termination;
   const auto worker = cairn::Worker::Start(options);
   if (!worker.ok()) {
     std::cerr << kProgram << ": " << worker.status().message() << "\n";
     return cairn::kExitFailed;
   }
   termination.Wait();
-  cairn::LogEvent(cairn::LogLevel::kInfo, "worker_stopping");
+  cairn::LogEvent(cairn::LogLevel::kInfo, "worker_draining")
+      .With("timeout", absl::FormatDuration(options.drain_timeout));
+  (*worker)->Drain([&] { termination.Notify(); });
+  // Until all are answered, or the time is up, or someone is impatient.
+  const bool is_done = termination.Wait(options.drain_timeout) == Termination::Event::kNotified;
+  cairn::LogEvent(cairn::LogLevel::kInfo, "worker_stopping")
+      .With("requests", is_done ? "answered" : "cut");
   return 0;
 }
 

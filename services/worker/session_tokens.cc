@@ -126,10 +126,9 @@ TokenSource DevTokenSource(const std::string& node_run_dir) {
 }
 
 absl::StatusOr<TokenSource> OpenSessionTokenSource(const OpenSessionOptions& options) {
-  CAIRN_ASSIGN_OR_RETURN(RpcSecurity security, LoadRpcSecurity(options.security));
   CAIRN_ASSIGN_OR_RETURN(
       std::shared_ptr<grpc::Channel> channel,
-      NewRpcChannel({.address = options.node_grpc, .security = std::move(security)}));
+      NewRpcChannel({.address = options.node_grpc, .security = options.security}));
   auto asker = std::make_unique<TokenAsker>(channel, RequestFor(options));
   return TokenSource([asker = std::move(asker)](TokenDone done) { asker->Ask(std::move(done)); });
 }

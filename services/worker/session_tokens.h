@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cairn/config/v1/security.pb.h"
 #include "libs/client/client_options.h"
+#include "libs/rpc/rpc_security.h"
 #include "libs/span/identity.h"
 
 namespace cairn {
@@ -17,7 +17,7 @@ TokenSource DevTokenSource(const std::string& node_run_dir);
 // mTLS: each attempt asks the node's OpenSession for a token of this root, on gRPC's threads.
 struct OpenSessionOptions {
   std::string node_grpc;  // "host:port"
-  config::v1::Security security;
+  RpcSecurity security;
   ModelIdentity identity;
   std::string name_space;
   std::string salt;

@@ -77,7 +77,7 @@ struct Worker::Parts {
   absl::Status StartCache(const WorkerOptions& options);
   void StartEngine(const WorkerOptions& options);
   absl::Status StartHttp(const WorkerOptions& options);
-  std::string Health();
+  CompletionService::Health Health();
   void Stop();
 
   MappedFile file;
@@ -125,7 +125,7 @@ absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
   loop.Start("cairn-client");
   if (!options.has_cache) return absl::OkStatus();
   TokenSource tokens = DevTokenSource(options.node_run_dir);
-  if (options.security.has_tls()) {
+  if (!options.security.is_dev_mode) {
     CAIRN_ASSIGN_OR_RETURN(tokens,
                            OpenSessionTokenSource({.node_grpc = options.node_grpc,
                                                    .security = options.security,
@@ -194,20 +194,22 @@ absl::Status Worker::Parts::StartHttp(const WorkerOptions& options) {
   return absl::OkStatus();
 }
 
-std::string Worker::Parts::Health() {
+CompletionService::Health Worker::Parts::Health() {
   const EngineStats stats = engine->stats();
   const char* const node =
       client == nullptr ? "none" : (client->is_connected() ? "connected" : "away");
-  return absl::StrCat(
-      "{\"status\":\"ok\",\"node\":\"", node, "\",\"root\":\"", root.ToHex(),
-      "\",\"requests\":", stats.requests, ",\"running\":", stats.running,
-      ",\"waiting\":", stats.waiting, ",\"tokens_prompted\":", stats.tokens_prompted,
-      ",\"tokens_reused\":", stats.tokens_reused, ",\"tokens_computed\":", stats.tokens_computed,
+  std::string body = absl::StrCat(
+      "{\"status\":\"", stats.is_closed ? "draining" : "ok", "\",\"node\":\"", node,
+      "\",\"root\":\"", root.ToHex(), "\",\"requests\":", stats.requests,
+      ",\"running\":", stats.running, ",\"waiting\":", stats.waiting,
+      ",\"tokens_prompted\":", stats.tokens_prompted, ",\"tokens_reused\":", stats.tokens_reused,
+      ",\"tokens_computed\":", stats.tokens_computed,
       ",\"steps_thrown_away\":", stats.steps_thrown_away,
       ",\"requests_acquired_again\":", stats.requests_acquired_again,
       ",\"requests_moved_off_arena\":", stats.requests_moved_off_arena,
       ",\"blocks_offered\":", stats.blocks_offered, ",\"pool_blocks\":", stats.pool_blocks,
       ",\"pool_blocks_available\":", stats.pool_blocks_available, "}");
+  return {.is_ready = !stats.is_closed, .body = std::move(body)};
 }
 
 void Worker::Parts::Stop() {
@@ -254,6 +256,10 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(const WorkerOptions& optio
       .With("root", worker->parts_->root.ToHex())
       .With("node", options.has_cache ? options.node_run_dir : "none");
   return worker;
+}
+
+void Worker::Drain(absl::AnyInvocable<void()> on_done) {
+  parts_->engine->Close(std::move(on_done));
 }
 
 const std::string& Worker::address() const { return parts_->http->address(); }

@@ -78,7 +78,6 @@ absl::Status SetEngine(const config::v1::Engine& config, WorkerOptions* out) {
 absl::Status SetCache(const config::v1::Cache& config, WorkerOptions* out) {
   out->has_cache = !config.node_run_dir().empty();
   out->node_run_dir = config.node_run_dir();
-  out->security = config.security();
   out->node_grpc = config.node_grpc();
   out->name_space = config.namespace_();
   out->salt = config.salt();
@@ -90,10 +89,12 @@ absl::Status SetCache(const config::v1::Cache& config, WorkerOptions* out) {
   if ((out->name_space.empty() || out->salt.empty()) && !config.single_tenant()) {
     return Bad("cache.namespace", "namespace and salt may be empty only with single_tenant: true");
   }
-  if (config.security().has_tls() == config.security().dev_mode_without_tls()) {
-    return Bad("cache.security",
-               "give either tls or dev_mode_without_tls: true, as the node has it");
+  absl::StatusOr<RpcSecurity> security = LoadRpcSecurity(config.security());
+  if (!security.ok()) {
+    return absl::Status(security.status().code(),
+                        absl::StrCat("field cache.", security.status().message()));
   }
+  out->security = *std::move(security);
   if (config.security().has_tls() && config.node_grpc().empty()) {
     return Bad("cache.node_grpc", "is needed with tls: session tokens come from there");
   }
@@ -110,6 +111,11 @@ absl::StatusOr<WorkerOptions> ToWorkerOptions(const config::v1::Worker& config) 
   CAIRN_RETURN_IF_ERROR(SetHttp(config.http(), &out.http));
   CAIRN_RETURN_IF_ERROR(SetEngine(config.engine(), &out));
   CAIRN_RETURN_IF_ERROR(SetCache(config.cache(), &out));
+  out.drain_timeout = ToDuration(config.drain_timeout(), absl::Seconds(20));
+  if (out.drain_timeout > absl::Hours(1)) {
+    return Bad("drain_timeout",
+               absl::StrCat("at most 1h, not ", absl::FormatDuration(out.drain_timeout)));
+  }
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "libs/engine/client_block_cache.h"
 #include "libs/engine/engine.h"
 #include "libs/http/http_server.h"
+#include "libs/rpc/rpc_security.h"
 
 namespace cairn {
 
@@ -19,10 +20,11 @@ struct WorkerOptions {
   HostDevice::Options device;
   std::uint64_t pool_bytes = 0;
   Engine::Options engine;
+  absl::Duration drain_timeout;
 
   bool has_cache = false;
   std::string node_run_dir;
-  config::v1::Security security;
+  RpcSecurity security;
   std::string node_grpc;
   std::string name_space;
   std::string salt;

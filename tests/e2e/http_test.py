@@ -3,7 +3,7 @@ import json
 import struct
 
 import tiny_model
-from support import main, run
+from support import main, run, tls_files
 from worker_support import Worker, WorkerCase, prompt
 
 
@@ -135,7 +135,10 @@ class BadFileTest(WorkerCase):
         for fields, words in (({"frob": 1}, "frob: unknown field"), ({"engine": {"kv_dtype": "int3"}}, "engine.kv_dtype"),
                               ({"engine": {"block_tokens": 17}}, "engine.block_tokens"),
                               ({"cache": {"node_run_dir": "x"}}, "cache.namespace"),
-                              ({"cache": {"node_run_dir": "x", "single_tenant": True}}, "cache.security")):
+                              ({"cache": {"node_run_dir": "x", "single_tenant": True}}, "cache.security"),
+                              ({"cache": {"node_run_dir": "x", "single_tenant": True, "node_grpc": "127.0.0.1:1",
+                                          "security": tls_files("/no/such", "worker")}}, "cache.security.tls.ca_file"),
+                              ({"drain_timeout": "2h"}, "drain_timeout")):
             path = self.write("bad.yaml", json.dumps({**good, **fields}))
             ran = run("cairn-worker", "--config", path, "--check_config")
             self.assertEqual(ran.returncode, 2, f"{words}: {ran.stderr}")

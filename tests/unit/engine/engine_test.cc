@@ -213,6 +213,33 @@ TEST(EngineTest, ACancelBehindTheDrainChangesNothing) {
   EXPECT_TRUE(world.engine->is_idle());
 }
 
+TEST(EngineTest, ClosedEngineAnswersWhatItHasAndThenSaysSo) {
+  EngineWorld world({});
+  Rng rng(1);
+  Answer* running = world.Submit({Prefix(RandomTokens(rng, 40))}, 5);
+  world.engine->RunStep();
+  Answer* waiting = world.Submit({Prefix(RandomTokens(rng, 40))}, 5);
+  int told = 0;
+  world.engine->Close([&] {
+    ++told;
+    EXPECT_TRUE(running->is_finished && waiting->is_finished);
+  });
+  EXPECT_EQ(world.SubmitStatus({Prefix({1})}, 1).code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(world.engine->stats().is_closed);
+  world.RunAll();
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(running->tokens.size(), 5u);
+  EXPECT_EQ(waiting->tokens.size(), 5u);
+}
+
+TEST(EngineTest, EngineWithoutRequestsClosesAtOnce) {
+  EngineWorld world({});
+  int told = 0;
+  world.engine->Close([&] { ++told; });
+  world.RunAll();
+  EXPECT_EQ(told, 1);
+}
+
 TEST(EngineTest, DrainRefusesNewRequestsAndEndsOthers) {
   EngineWorld world({});
   Rng rng(1);
