@@ -60,7 +60,7 @@ struct ClientOptions {
   // Who the keys belong to. `root` is the caller's own computation of it (libs/span): a node that
   // comes to another one is refused, since their keys would never meet.
   std::string producer;
-  wire::Identity identity;
+  ModelIdentity identity;
   std::string name_space;
   std::string salt;
   std::uint32_t block_tokens = 0;

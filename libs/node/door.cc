@@ -219,12 +219,10 @@ void Door::OnRemoteProof(CallerId id, Caller& caller, absl::string_view body) {
 }
 
 void Door::Admit(CallerId id, Caller& caller, const wire::Hello& hello) {
-  const wire::Identity& i = hello.identity;
-  RootClaim claim{
-      .identity = {i.model, i.weights_digest, i.arch, i.kv_layout, i.rope, i.adapter, i.numerics},
-      .name_space = hello.name_space,
-      .salt = hello.salt,
-      .block_tokens = hello.block_tokens};
+  RootClaim claim{.identity = hello.identity,
+                  .name_space = hello.name_space,
+                  .salt = hello.salt,
+                  .block_tokens = hello.block_tokens};
   const absl::StatusOr<Root> root = RootOf(claim);
   if (!root.ok()) {
     RefuseHello(id, HelloRefusal::kBadIdentity, wire::WelcomeResult::kBadIdentity,

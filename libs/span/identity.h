@@ -2,31 +2,16 @@
 #define CAIRN_LIBS_SPAN_IDENTITY_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "libs/base/ids.h"
+#include "libs/base/model_identity.h"
 #include "libs/base/sha256.h"
 
 namespace cairn {
-
-// ModelIdentity is everything about a worker that can change the bytes of a stored block. Two
-// workers share entries only if every field is equal. What goes into each field:
-// services/ARCHITECTURE.md.
-struct ModelIdentity {
-  std::string model;
-  std::string weights_digest;  // raw bytes (JSON: hex), over weights and configuration
-  std::string arch;
-  std::string kv_layout;
-  std::string rope;
-  std::string adapter;
-  std::string numerics;  // empty under `numerics_any`
-
-  friend bool operator==(const ModelIdentity&, const ModelIdentity&) = default;
-};
 
 // The SHA-256 that stands for an identity. INVALID_ARGUMENT naming the field if one is longer than
 // limits::kIdentityFieldBytesMax; any field may be empty.

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "libs/base/checksum.h"
 #include "libs/base/ids.h"
+#include "libs/base/model_identity.h"
 
 // The messages between a client and a node (services/ARCHITECTURE.md, read and write path).
 //
@@ -28,48 +29,36 @@ namespace cairn::wire {
 inline constexpr std::uint32_t kWireVersion = 1;
 
 enum class Type : std::uint8_t {
-  kHello = 1,      // client -> node, first message of an endpoint
-  kChallenge = 2,  // node -> client, only where no local channel vouched for the endpoint
-  kProof = 3,      // client -> node, answers kChallenge
-  kWelcome = 4,    // node -> client, the session exists or is refused
-  kAcquire = 5,    // client -> node
-  kAcquired = 6,   // node -> client
-  kRelease = 7,    // client -> node, no answer
-  kSuspect = 8,    // client -> node, no answer
-  kPull = 9,       // client -> node
-  kPullData = 10,  // node -> client, bulk, one entry each
+  kHello = 1,        // client -> node, first message of an endpoint
+  kChallenge = 2,    // node -> client, only where no local channel vouched for the endpoint
+  kProof = 3,        // client -> node, answers kChallenge
+  kWelcome = 4,      // node -> client, the session exists or is refused
+  kAcquire = 5,      // client -> node
+  kAcquired = 6,     // node -> client
+  kRelease = 7,      // client -> node, no answer
+  kSuspect = 8,      // client -> node, no answer
+  kPull = 9,         // client -> node
+  kPullData = 10,    // node -> client, bulk, one entry each
   kPullFailed = 11,  // node -> client, for an entry of a PULL that will not come
-  kOffer = 12,     // client -> node
-  kWant = 13,      // node -> client, may come again for entries that were pending
-  kOfferData = 14,  // client -> node, bulk, one wanted entry each (no shared pool)
-  kStored = 15,    // node -> client, the last word on each entry of an OFFER
-};
-
-// Who a prompt's keys belong to (keys.md): raw bytes and UTF-8 strings as hashed.
-struct Identity {
-  std::string model;
-  std::string weights_digest;  // raw bytes
-  std::string arch;
-  std::string kv_layout;
-  std::string rope;
-  std::string adapter;
-  std::string numerics;
-  friend bool operator==(const Identity&, const Identity&) = default;
+  kOffer = 12,       // client -> node
+  kWant = 13,        // node -> client, may come again for entries that were pending
+  kOfferData = 14,   // client -> node, bulk, one wanted entry each (no shared pool)
+  kStored = 15,      // node -> client, the last word on each entry of an OFFER
 };
 
 // HELLO names everything that the session's root is made of. On one host `ticket` is what the local
 // channel's LocalWelcome gave; else it is empty, and the node answers CHALLENGE.
 struct Hello {
   std::uint32_t version = kWireVersion;
-  std::string ticket;                 // 0 or kTicketBytes
-  std::string token_id;               // empty with a ticket
-  std::string client_nonce;           // kNonceBytes without a ticket, else empty
-  Identity identity;
+  std::string ticket;        // 0 or kTicketBytes
+  std::string token_id;      // empty with a ticket
+  std::string client_nonce;  // kNonceBytes without a ticket, else empty
+  ModelIdentity identity;
   std::string name_space;
   std::string salt;
   std::uint32_t block_tokens = 0;
-  std::uint64_t block_bytes = 0;      // bytes of a stored KV block under this identity
-  std::string producer;               // names this client in logs and conflicts
+  std::uint64_t block_bytes = 0;  // bytes of a stored KV block under this identity
+  std::string producer;           // names this client in logs and conflicts
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 inline constexpr std::size_t kTicketBytes = 32;
@@ -91,14 +80,14 @@ struct Proof {
 enum class WelcomeResult : std::uint8_t {
   kOk = 0,
   kBadVersion = 1,
-  kBadToken = 2,        // unknown, expired, wrong mac, or it does not allow this root
-  kBadIdentity = 3,     // malformed, or block size that the node does not serve
-  kFull = 4,            // kSessionsMax or hello_pending_max
+  kBadToken = 2,     // unknown, expired, wrong mac, or it does not allow this root
+  kBadIdentity = 3,  // malformed, or block size that the node does not serve
+  kFull = 4,         // kSessionsMax or hello_pending_max
   kStopping = 5,
 };
 struct Welcome {
   WelcomeResult result = WelcomeResult::kOk;
-  std::string message;           // for people; empty when kOk
+  std::string message;  // for people; empty when kOk
   BootId node_boot;
   Root root;
   std::uint32_t pins_max = 0;    // keys that this session may hold pinned
@@ -115,17 +104,17 @@ struct Acquire {
   RequestId request;
   std::uint64_t remaining_us = 0;
   Want want = Want::kPlace;
-  bool is_hybrid = false;           // answer resume_depth, pin only what it needs
+  bool is_hybrid = false;              // answer resume_depth, pin only what it needs
   std::uint64_t resume_depth_max = 0;  // hybrid: n - 1
-  std::vector<PinId> released;      // rides along
-  std::vector<Key> keys;            // in prompt order; KV blocks' keys, then (hybrid) state keys
-  std::vector<EntryKind> kinds;     // one per key
+  std::vector<PinId> released;         // rides along
+  std::vector<Key> keys;               // in prompt order; KV blocks' keys, then (hybrid) state keys
+  std::vector<EntryKind> kinds;        // one per key
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
 enum class AcquireResult : std::uint8_t {
-  kOk = 0,           // also when nothing hit
-  kOverloaded = 1,   // a limit of the node: every key is a miss
+  kOk = 0,          // also when nothing hit
+  kOverloaded = 1,  // a limit of the node: every key is a miss
   kStopping = 2,
   kNoSession = 3,
 };
@@ -230,10 +219,10 @@ struct OfferData {  // bulk header; the bytes are the entry
 };
 enum class StoreResult : std::uint8_t {
   kStored = 0,
-  kTorn = 1,      // what arrived does not have the offered checksum
-  kFailed = 2,    // the transfer failed
+  kTorn = 1,    // what arrived does not have the offered checksum
+  kFailed = 2,  // the transfer failed
   kDeadline = 3,
-  kDropped = 4,   // pending, and no longer asked for (the node is stopping, the key was evicted)
+  kDropped = 4,  // pending, and no longer asked for (the node is stopping, the key was evicted)
 };
 struct StoredEntry {
   std::uint32_t index = 0;

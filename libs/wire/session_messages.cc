@@ -9,7 +9,7 @@
 namespace cairn::wire {
 namespace {
 
-void PutIdentity(ByteWriter& out, const Identity& identity) {
+void PutIdentity(ByteWriter& out, const ModelIdentity& identity) {
   out.PutLengthPrefixed(identity.model);
   out.PutLengthPrefixed(identity.weights_digest);
   out.PutLengthPrefixed(identity.arch);
@@ -19,8 +19,8 @@ void PutIdentity(ByteWriter& out, const Identity& identity) {
   out.PutLengthPrefixed(identity.numerics);
 }
 
-Identity GetIdentity(FieldReader& in) {
-  Identity identity;
+ModelIdentity GetIdentity(FieldReader& in) {
+  ModelIdentity identity;
   identity.model = in.Text("model", limits::kIdentityFieldBytesMax);
   identity.weights_digest = in.Text("weights_digest", limits::kIdentityFieldBytesMax);
   identity.arch = in.Text("arch", limits::kIdentityFieldBytesMax);

@@ -43,16 +43,6 @@ ModelIdentity IdentityOf(const WorkerOptions& options, const HostDevice& device,
           .numerics = options.numerics_any ? "" : device.numerics()};
 }
 
-wire::Identity ToWire(const ModelIdentity& identity) {
-  return {.model = identity.model,
-          .weights_digest = identity.weights_digest,
-          .arch = identity.arch,
-          .kv_layout = identity.kv_layout,
-          .rope = identity.rope,
-          .adapter = identity.adapter,
-          .numerics = identity.numerics};
-}
-
 std::uint64_t RandomSeed() {
   std::uint64_t seed;
   std::memcpy(&seed, RandomBytes(sizeof seed).data(), sizeof seed);
@@ -152,7 +142,7 @@ absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
     client_options.peer_name = socket;
     client_options.tokens = std::move(tokens);
     client_options.producer = absl::StrCat("cairn-worker-", ::getpid());
-    client_options.identity = ToWire(identity);
+    client_options.identity = identity;
     client_options.name_space = options.name_space;
     client_options.salt = options.salt;
     client_options.block_tokens = options.device.block_tokens;

@@ -104,9 +104,7 @@ class CaseClient {
                        .token = std::string(std::istreambuf_iterator<char>(in), {})});
     };
     options.producer = "case-client";
-    const ModelIdentity& id = prompt_.identity;
-    options.identity = {id.model, id.weights_digest, id.arch,    id.kv_layout,
-                        id.rope,  id.adapter,        id.numerics};
+    options.identity = prompt_.identity;
     options.name_space = prompt_.name_space;
     options.salt = prompt_.salt;
     options.block_tokens = prompt_.block_tokens;

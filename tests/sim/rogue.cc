@@ -34,7 +34,7 @@ void Rogue::Appear() {
   options.hello.producer = "rogue";
   options.hello.identity = rng_.Chance(1, 2)
                                ? Universe::IdentityOf(0)
-                               : wire::Identity{.model = absl::StrCat("rogue-", ++appeared_)};
+                               : ModelIdentity{.model = absl::StrCat("rogue-", ++appeared_)};
   loop_ = &sim_.world.AddLoop({.name = "rogue", .clock_offset = absl::Seconds(3)});
   const auto new_transport = [this](TransportReceiver& r) {
     return sim_.network.NewTransport(*loop_, r);

@@ -90,12 +90,9 @@ void SimClient::AskForToken(absl::AnyInvocable<void(absl::StatusOr<AccessToken>)
   } else {
     // A token that is for another tenant is tried too.
     const int tenant = rng_.Chance(1, 8) ? 1 - profile_.tenant : profile_.tenant;
-    const wire::Identity i = Universe::IdentityOf(tenant);
     node_.node().admin().OpenSession(
-        {.identity = {i.model, i.weights_digest, i.arch, i.kv_layout, i.rope, i.adapter,
-                      i.numerics},
-         .block_tokens = kBlockTokens},
-        absl::Seconds(10), [done = std::move(done)](absl::StatusOr<SessionToken> token) mutable {
+        {.identity = Universe::IdentityOf(tenant), .block_tokens = kBlockTokens}, absl::Seconds(10),
+        [done = std::move(done)](absl::StatusOr<SessionToken> token) mutable {
           if (!token.ok()) {
             done(token.status());
           } else {

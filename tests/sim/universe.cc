@@ -99,14 +99,12 @@ int Universe::Find(const Key& key) const {
   return -1;
 }
 
-wire::Identity Universe::IdentityOf(int tenant) {
+ModelIdentity Universe::IdentityOf(int tenant) {
   return {.model = absl::StrCat("model-", tenant), .rope = "theta=10000", .numerics = "sim"};
 }
 
 Root Universe::RootOfTenant(int tenant) {
-  const wire::Identity i = IdentityOf(tenant);
-  const absl::StatusOr<Digest256> fingerprint = FingerprintOf(
-      {i.model, i.weights_digest, i.arch, i.kv_layout, i.rope, i.adapter, i.numerics});
+  const absl::StatusOr<Digest256> fingerprint = FingerprintOf(IdentityOf(tenant));
   CAIRN_CHECK(fingerprint.ok());
   return *RootOf(*fingerprint, "", "", kBlockTokens);
 }

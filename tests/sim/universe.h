@@ -55,7 +55,7 @@ class Universe {
   // The entry under a key; -1: none of ours.
   int Find(const Key& key) const;
 
-  static wire::Identity IdentityOf(int tenant);
+  static ModelIdentity IdentityOf(int tenant);
   static Root RootOfTenant(int tenant);
 
  private:

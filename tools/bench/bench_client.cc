@@ -38,8 +38,7 @@ absl::StatusOr<ClientOptions> OptionsOf(const BenchClient::Options& options) {
                      .token = std::string(std::istreambuf_iterator<char>(in), {})});
   };
   made.producer = absl::StrCat("cairn-bench-", ::getpid());
-  made.identity = {identity.model, identity.weights_digest, identity.arch,    identity.kv_layout,
-                   identity.rope,  identity.adapter,        identity.numerics};
+  made.identity = identity;
   made.name_space = "bench";
   made.block_tokens = kBlockTokens;
   made.block_bytes = options.block_bytes;
