@@ -243,50 +243,37 @@ absl::StatusOr<Report> SumOf(const std::vector<absl::StatusOr<Report>>& parts) {
   return sum;
 }
 
-// Has the shard begin; `reply` gets the report, or at once why it does not.
-template <class Report, class Begin>
-void RunOnShard(absl::AnyInvocable<void(absl::StatusOr<Report>)> reply, Begin begin) {
-  auto shared = std::make_shared<decltype(reply)>(std::move(reply));
-  const absl::Status begun = begin([shared](Report report) { (*shared)(std::move(report)); });
-  if (!begun.ok()) (*shared)(begun);
-}
-
 }  // namespace
 
-void NodeAdmin::Verify(EntryChoice what, AdminDone<VerifyReport> done) {
-  using Part = absl::StatusOr<VerifyReport>;
-  Begin<VerifyReport>(std::move(done), [this, what = std::move(what)](AdminDone<VerifyReport> end) {
+template <class Report>
+void NodeAdmin::RunOnShards(EntryChoice what, AdminDone<Report> done,
+                            absl::Status (ShardAdmin::*begin)(EntrySelection,
+                                                              absl::AnyInvocable<void(Report)>)) {
+  using Part = absl::StatusOr<Report>;
+  Begin<Report>(std::move(done), [this, what = std::move(what), begin](AdminDone<Report> end) {
     absl::StatusOr<std::vector<EntrySelection>> selected = Select(what);
     if (!selected.ok()) {
       end(selected.status());
       return;
     }
     AskShards<Part>(
-        [selected = *selected](ShardIndex i, Shard& shard, absl::AnyInvocable<void(Part)> reply) {
-          RunOnShard<VerifyReport>(std::move(reply), [&](absl::AnyInvocable<void(VerifyReport)> d) {
-            return shard.admin().Verify(selected[i], std::move(d));
-          });
+        [selected = *selected, begin](ShardIndex i, Shard& shard,
+                                      absl::AnyInvocable<void(Part)> reply) {
+          auto shared = std::make_shared<decltype(reply)>(std::move(reply));
+          const absl::Status begun = (shard.admin().*begin)(
+              selected[i], [shared](Report report) { (*shared)(std::move(report)); });
+          if (!begun.ok()) (*shared)(begun);
         },
         [end = std::move(end)](std::vector<Part> parts) mutable { end(SumOf(parts)); });
   });
+}
+
+void NodeAdmin::Verify(EntryChoice what, AdminDone<VerifyReport> done) {
+  RunOnShards<VerifyReport>(std::move(what), std::move(done), &ShardAdmin::Verify);
 }
 
 void NodeAdmin::Evict(EntryChoice what, AdminDone<EvictReport> done) {
-  using Part = absl::StatusOr<EvictReport>;
-  Begin<EvictReport>(std::move(done), [this, what = std::move(what)](AdminDone<EvictReport> end) {
-    absl::StatusOr<std::vector<EntrySelection>> selected = Select(what);
-    if (!selected.ok()) {
-      end(selected.status());
-      return;
-    }
-    AskShards<Part>(
-        [selected = *selected](ShardIndex i, Shard& shard, absl::AnyInvocable<void(Part)> reply) {
-          RunOnShard<EvictReport>(std::move(reply), [&](absl::AnyInvocable<void(EvictReport)> d) {
-            return shard.admin().Evict(selected[i], std::move(d));
-          });
-        },
-        [end = std::move(end)](std::vector<Part> parts) mutable { end(SumOf(parts)); });
-  });
+  RunOnShards<EvictReport>(std::move(what), std::move(done), &ShardAdmin::Evict);
 }
 
 }  // namespace cairn

@@ -137,6 +137,12 @@ class NodeAdmin {
   template <class Answer, class Ask, class Done>
   void AskShards(Ask ask, Done done);
 
+  // Has every shard begin with its part of what was chosen, and sums the reports.
+  template <class Report>
+  void RunOnShards(EntryChoice what, AdminDone<Report> done,
+                   absl::Status (ShardAdmin::*begin)(EntrySelection,
+                                                     absl::AnyInvocable<void(Report)>));
+
   absl::StatusOr<std::optional<RootId>> Resolve(const RootChoice& choice) const;
   absl::StatusOr<std::vector<EntrySelection>> Select(const EntryChoice& what) const;
   NamedEntry Name(EntryReport report, ShardIndex shard) const;
