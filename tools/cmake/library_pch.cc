@@ -1,0 +1,1 @@
+// Carries the libraries' precompiled header of sanitizer builds (CairnTargets.cmake).
