@@ -76,6 +76,48 @@ class PlacementTest(ServiceCase):
         self.assertEqual([family["family"] for family in service.call("ListFamilies")["families"]], ["7"])
         self.assertEqual(service.stop(), 0, service.log())
 
+    def test_cairnctl_shows_explains_simulates_and_compares(self):
+        service = self.start_service()
+
+        def plan(*arguments):
+            ran = support.ctl("plan", *arguments, f"--placement={service.grpc}")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            return ran.stdout
+        self.assertIn("no families", plan("show"))
+        self.teach(service, 0x2a, 300)
+        self.teach(service, 7, 5)
+        shown = json.loads(plan("show", "--output=json", "--limit=1"))
+        self.assertEqual([(family["family"], family["claims"]) for family in shown["families"]], [(7, 5)])
+        self.assertEqual(shown["counters"]["observations"], 305)
+        self.assertRegex(plan("show"), r"(?m)^2a +301 +300 ")
+
+        asked = ("2a", f"--length={LENGTH}", "--budget=1")
+        answer = service.plan(0x2a, budget=1)
+        explained = json.loads(plan("explain", *asked, "--output=json"))
+        self.assertEqual(explained["plan"]["positions"], [int(position) for position in answer["positions"]])
+        self.assertEqual(explained["plan"]["reason"], answer["reason"])
+        text = plan("explain", *asked)
+        self.assertIn(answer["reason"], text)
+        self.assertRegex(text, r"(?m)^1344 to 1728 +300\.0 ")
+
+        plans = json.loads(plan("simulate", *asked[:2], "--budget=3", "--output=json"))["plans"]
+        self.assertEqual([one["budget"] for one in plans], [0, 1, 2, 3])
+        self.assertEqual(plans[0]["positions"], [])
+        self.assertEqual(plans[1]["positions"], explained["plan"]["positions"])
+        left = [one["expected_recompute"] for one in plans]
+        self.assertEqual(left, sorted(left, reverse=True), "more states never cost more")
+        self.assertLess(left[1], left[0])
+
+        strategies = json.loads(plan("compare", *asked, "--output=json"))["strategies"]
+        self.assertEqual((strategies[0]["name"], strategies[-1]["name"]), ("followed", "dense"))
+        self.assertEqual(strategies[0]["positions"], explained["plan"]["positions"])
+        for strategy in strategies:
+            self.assertIn(strategy["name"], plan("compare", *asked))
+
+        refused = support.ctl("plan", "explain", "2a", "--length=64", "--resume=128", f"--placement={service.grpc}")
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("placement service at", refused.stderr)
+
     def test_garbage_is_refused_counted_and_the_rest_taken(self):
         service = self.start_service()
         answer = service.observe(observation(7, 1), observation(7, 2, depth=LENGTH + 1), observation(7, 3, weight="NaN"),

@@ -1,9 +1,11 @@
 #include "tools/cairnctl/command_line.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "libs/base/status_macros.h"
 #include "tools/cairnctl/flags.h"
@@ -23,6 +25,30 @@ const Verb* FindVerb(absl::string_view name) {
   return nullptr;
 }
 
+// "plan" of "plan show"; true if there are verbs of that group.
+bool IsGroup(absl::string_view name) {
+  for (const Verb* verb : Verbs()) {
+    if (absl::StartsWith(verb->name, absl::StrCat(name, " "))) return true;
+  }
+  return false;
+}
+
+// The flags that name whom a verb asks.
+absl::Span<const Flag> FlagsOf(Asks asks) {
+  switch (asks) {
+    case Asks::kNode:
+      return kNodeFlags;
+    case Asks::kPlacement:
+      return kPlacementFlags;
+    case Asks::kNobody:
+      break;
+  }
+  return {};
+}
+absl::Span<const Flag> CallFlagsOf(Asks asks) {
+  return asks == Asks::kNobody ? absl::Span<const Flag>() : absl::Span<const Flag>(kCallFlags);
+}
+
 void PrintHelp(std::ostream& out) {
   out << "cairnctl: the admin command line of Cairn\n\n"
          "usage: cairnctl VERB [ARGS] [FLAGS]\n"
@@ -39,9 +65,11 @@ void PrintVerbHelp(std::ostream& out, const Verb& verb) {
   out << "usage: cairnctl " << verb.name << " " << verb.usage << "\n\n" << verb.help << "\n";
   if (!verb.flags.empty()) out << "\nflags:\n";
   PrintFlags(out, verb.flags);
-  if (verb.asks_node) {
-    out << "\nflags of every verb that asks a node:\n";
-    PrintFlags(out, kNodeFlags);
+  if (verb.asks != Asks::kNobody) {
+    out << "\nflags of every verb that asks "
+        << (verb.asks == Asks::kNode ? "a node" : "the placement service") << ":\n";
+    PrintFlags(out, FlagsOf(verb.asks));
+    PrintFlags(out, kCallFlags);
   }
   out << "\nflags of every verb:\n";
   PrintFlags(out, kGeneralFlags);
@@ -61,6 +89,7 @@ ExitCode UsageError(std::ostream& err, const Verb* verb, absl::string_view messa
 // Splits `args` into positional arguments and flags. A flag unknown to both the verb and the
 // general ones is an error, so the verb must be known first: it is the first positional argument.
 struct Parsed {
+  std::string group;  // the first word of a verb of two
   const Verb* verb = nullptr;
   std::vector<std::string> args;  // without the verb
   FlagValues flags;
@@ -68,11 +97,22 @@ struct Parsed {
 
 absl::Status AddFlag(absl::Span<const std::string> args, std::size_t& i, Parsed& parsed) {
   const Verb* const verb = parsed.verb;
-  const bool asks_node = verb != nullptr && verb->asks_node;
+  const Asks asks = verb == nullptr ? Asks::kNobody : verb->asks;
   return ReadFlag(args, i,
                   {kGeneralFlags, verb == nullptr ? absl::Span<const Flag>() : verb->flags,
-                   asks_node ? absl::Span<const Flag>(kNodeFlags) : absl::Span<const Flag>()},
+                   FlagsOf(asks), CallFlagsOf(asks)},
                   parsed.flags);
+}
+
+absl::Status AddVerb(const std::string& word, Parsed& parsed) {
+  if (parsed.group.empty() && IsGroup(word)) {
+    parsed.group = word;
+    return absl::OkStatus();
+  }
+  const std::string name = parsed.group.empty() ? word : absl::StrCat(parsed.group, " ", word);
+  parsed.verb = FindVerb(name);
+  if (parsed.verb != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("no such verb: ", name));
 }
 
 absl::Status Parse(absl::Span<const std::string> args, Parsed& parsed) {
@@ -94,10 +134,7 @@ absl::Status Parse(absl::Span<const std::string> args, Parsed& parsed) {
       is_help = true;
       parsed.flags["help"] = "";
     } else {
-      parsed.verb = FindVerb(arg);
-      if (parsed.verb == nullptr) {
-        return absl::InvalidArgumentError(absl::StrCat("no such verb: ", arg));
-      }
+      CAIRN_RETURN_IF_ERROR(AddVerb(arg, parsed));
     }
   }
   return absl::OkStatus();
@@ -111,12 +148,19 @@ absl::StatusOr<OutputForm> FormOf(const Parsed& parsed) {
       absl::StrCat("--output is table or json, not \"", it->second, "\""));
 }
 
-// Flags win over the environment, and one way to name the node over all others.
+// Flags win over the environment, and one way to name the server over all others.
 void AddDefaults(const Surroundings& surroundings, Parsed& parsed) {
-  const bool names_node = parsed.flags.contains("endpoint") || parsed.flags.contains("run-dir");
+  const absl::Span<const Flag> naming = FlagsOf(parsed.verb->asks);
+  const auto names_server = [&](absl::string_view name) {
+    return std::any_of(naming.begin(), naming.end(),
+                       [&](const Flag& flag) { return flag.name == name; });
+  };
+  const bool is_named = std::any_of(naming.begin(), naming.end(), [&](const Flag& flag) {
+    return parsed.flags.contains(flag.name);
+  });
   for (const auto& [name, value] : surroundings.defaults) {
-    if (names_node && (name == "endpoint" || name == "run-dir")) continue;
-    if (!value.empty()) parsed.flags.try_emplace(name, value);
+    if (value.empty() || (names_server(name) ? is_named : name != "timeout")) continue;
+    parsed.flags.try_emplace(name, value);
   }
 }
 
@@ -133,7 +177,11 @@ int RunCairnctl(absl::Span<const std::string> args, Streams streams,
     verb == nullptr ? PrintHelp(streams.out) : PrintVerbHelp(streams.out, *verb);
     return kExitDone;
   }
-  if (verb == nullptr) return UsageError(streams.err, nullptr, "no verb given");
+  if (verb == nullptr) {
+    return UsageError(
+        streams.err, nullptr,
+        parsed.group.empty() ? "no verb given" : absl::StrCat(parsed.group, ": what of it?"));
+  }
   const absl::StatusOr<OutputForm> form = FormOf(parsed);
   if (!form.ok()) return UsageError(streams.err, verb, form.status().message());
   if (parsed.args.size() < verb->args_min) {
@@ -144,7 +192,7 @@ int RunCairnctl(absl::Span<const std::string> args, Streams streams,
         streams.err, verb,
         absl::StrCat(verb->name, ": too many arguments: ", parsed.args[verb->args_max]));
   }
-  if (verb->asks_node) AddDefaults(surroundings, parsed);
+  if (verb->asks != Asks::kNobody) AddDefaults(surroundings, parsed);
   return verb->run({.verb = verb->name,
                     .is_terminal = surroundings.is_terminal,
                     .streams = streams,

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   cairn::Surroundings surroundings;
   for (const auto& [flag, variable] :
        {std::pair{"endpoint", "CAIRN_ENDPOINT"}, std::pair{"run-dir", "CAIRN_RUN_DIR"},
-        std::pair{"timeout", "CAIRN_TIMEOUT"}}) {
+        std::pair{"placement", "CAIRN_PLACEMENT"}, std::pair{"timeout", "CAIRN_TIMEOUT"}}) {
     if (const char* const value = std::getenv(variable)) surroundings.defaults[flag] = value;
   }
   surroundings.is_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "libs/base/check.h"
 #include "libs/base/hex.h"
 
 namespace cairn {
@@ -46,6 +47,8 @@ boost::json::value SingleValue(const FieldDescriptor& field, const Message& mess
       return reflection.GetUInt32(message, &field);
     case FieldDescriptor::CPPTYPE_UINT64:
       return Number64(field, reflection.GetUInt64(message, &field));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return reflection.GetDouble(message, &field);
     case FieldDescriptor::CPPTYPE_STRING:
       return TextOf(field, reflection.GetString(message, &field));
     case FieldDescriptor::CPPTYPE_MESSAGE:
@@ -53,7 +56,8 @@ boost::json::value SingleValue(const FieldDescriptor& field, const Message& mess
       if (IsDuration(field)) return SecondsOf(reflection.GetMessage(message, &field));
       return JsonOf(reflection.GetMessage(message, &field));
     default:
-      return nullptr;  // no message of ours has such a field
+      CAIRN_CHECK(false) << "no value of this kind yet: " << field.full_name();
+      return nullptr;
   }
 }
 
@@ -75,10 +79,18 @@ boost::json::value ListValue(const FieldDescriptor& field, const Message& messag
   const Reflection& reflection = *message.GetReflection();
   boost::json::array out;
   for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
-    if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-      out.push_back(JsonOf(reflection.GetRepeatedMessage(message, &field, i)));
-    } else {  // strings and bytes: the only repeated scalars of our messages
-      out.push_back(TextOf(field, reflection.GetRepeatedString(message, &field, i)));
+    switch (field.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        out.push_back(JsonOf(reflection.GetRepeatedMessage(message, &field, i)));
+        break;
+      case FieldDescriptor::CPPTYPE_STRING:
+        out.push_back(TextOf(field, reflection.GetRepeatedString(message, &field, i)));
+        break;
+      case FieldDescriptor::CPPTYPE_UINT64:
+        out.push_back(Number64(field, reflection.GetRepeatedUInt64(message, &field, i)));
+        break;
+      default:
+        CAIRN_CHECK(false) << "no list of this kind yet: " << field.full_name();
     }
   }
   return out;

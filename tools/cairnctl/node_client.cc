@@ -1,7 +1,5 @@
 #include "tools/cairnctl/node_client.h"
 
-#include <grpcpp/grpcpp.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -11,18 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "cairn/node/v1/admin.grpc.pb.h"
 #include "libs/base/status_macros.h"
-#include "libs/rpc/rpc_channel.h"
-#include "libs/rpc/status_convert.h"
+#include "tools/cairnctl/server_call.h"
 
 namespace cairn {
 namespace {
 
 using node::v1::NodeAdmin;
-
-const std::string* Given(const Invocation& call, absl::string_view flag) {
-  const auto it = call.flags.find(flag);
-  return it == call.flags.end() ? nullptr : &it->second;
-}
 
 absl::StatusOr<std::string> EndpointOf(const Invocation& call) {
   const std::string* const endpoint = Given(call, "endpoint");
@@ -44,95 +36,30 @@ absl::StatusOr<std::string> EndpointOf(const Invocation& call) {
   return address;
 }
 
-absl::StatusOr<RpcSecurity> SecurityOf(const Invocation& call) {
-  config::v1::MutualTls files;
-  int given = 0;
-  for (const auto& [flag, file] : {std::pair{"ca", files.mutable_ca_file()},
-                                   std::pair{"cert", files.mutable_certificate_file()},
-                                   std::pair{"key", files.mutable_key_file()}}) {
-    if (const std::string* const value = Given(call, flag)) {
-      *file = *value;
-      ++given;
-    }
-  }
-  if (given == 0) return RpcSecurity{.is_dev_mode = true};
-  if (given != 3) return absl::InvalidArgumentError("mTLS needs --ca, --cert and --key, all three");
-  return LoadMutualTls(files);
-}
-
-absl::StatusOr<absl::Duration> TimeoutOf(const Invocation& call, absl::Duration timeout_default) {
-  const std::string* const text = Given(call, "timeout");
-  if (text == nullptr) return timeout_default;
-  absl::Duration timeout;
-  if (!absl::ParseDuration(*text, &timeout) || timeout <= absl::ZeroDuration() ||
-      timeout > absl::Hours(24)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--timeout is a duration such as 500ms, 10s or 5m, not \"", *text, "\""));
-  }
-  return timeout;
-}
-
-absl::string_view AdviceFor(const absl::Status& status, bool is_tls) {
-  switch (status.code()) {
-    case absl::StatusCode::kUnavailable:
-      return is_tls ? "Is cairn-node running there, and are the certificates from its authority?"
-                    : "Is cairn-node running there? A node with TLS needs --ca, --cert and --key.";
-    case absl::StatusCode::kDeadlineExceeded:
-      return "Give it longer: --timeout=1m.";
-    case absl::StatusCode::kResourceExhausted:
-      return "Try again when the node has less to do.";
-    case absl::StatusCode::kPermissionDenied:
-      return "Show a certificate: --ca, --cert and --key.";
-    case absl::StatusCode::kUnimplemented:
-      return "Is this the node's gRPC address, and its version?";
-    default:
-      return "";
-  }
-}
-
 }  // namespace
 
 struct NodeClient::State {
-  std::string endpoint;
-  bool is_tls = false;
-  absl::Duration timeout;
+  CallTarget target{.kind = "node", .program = "cairn-node", .flag = "endpoint"};
   std::unique_ptr<NodeAdmin::Stub> stub;
 
-  template <class Request, class Response>
-  absl::StatusOr<Response> Call(grpc::Status (NodeAdmin::Stub::*method)(grpc::ClientContext*,
-                                                                        const Request&, Response*),
-                                const Request& request) {
-    grpc::ClientContext context;
-    SetDeadline(context, timeout);
-    Response response;
-    const absl::Status status = FromGrpcStatus((stub.get()->*method)(&context, request, &response));
-    if (status.ok()) return response;
-    const absl::string_view advice = AdviceFor(status, is_tls);
-    return absl::Status(status.code(), absl::StrCat("node at ", endpoint, ": ", status.message(),
-                                                    advice.empty() ? "" : ". ", advice));
+  template <class Method, class Request>
+  auto Call(Method method, const Request& request) {
+    return CallServer(target, *stub, method, request);
   }
 };
 
 absl::StatusOr<std::unique_ptr<NodeClient>> NodeClient::Of(const Invocation& call,
                                                            absl::Duration timeout_default) {
   auto state = std::make_unique<State>();
-  CAIRN_ASSIGN_OR_RETURN(state->endpoint, EndpointOf(call));
-  CAIRN_ASSIGN_OR_RETURN(const RpcSecurity security, SecurityOf(call));
-  CAIRN_ASSIGN_OR_RETURN(state->timeout, TimeoutOf(call, timeout_default));
-  state->is_tls = !security.is_dev_mode;
-  absl::StatusOr<std::shared_ptr<grpc::Channel>> channel =
-      NewRpcChannel({.address = state->endpoint, .security = security});
-  if (!channel.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--endpoint: ", channel.status().message(),
-                                                   " (with TLS: --ca, --cert and --key)"));
-  }
-  state->stub = NodeAdmin::NewStub(*channel);
+  CAIRN_ASSIGN_OR_RETURN(state->target.endpoint, EndpointOf(call));
+  CAIRN_RETURN_IF_ERROR(Connect(call, timeout_default, state->target));
+  state->stub = NodeAdmin::NewStub(state->target.channel);
   return std::unique_ptr<NodeClient>(new NodeClient(std::move(state)));
 }
 
 NodeClient::NodeClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 NodeClient::~NodeClient() = default;
-const std::string& NodeClient::endpoint() const { return state_->endpoint; }
+const std::string& NodeClient::endpoint() const { return state_->target.endpoint; }
 
 absl::StatusOr<node::v1::StatusResponse> NodeClient::Status() {
   return state_->Call(&NodeAdmin::Stub::Status, node::v1::StatusRequest());
@@ -163,14 +90,7 @@ absl::StatusOr<node::v1::OpenSessionResponse> NodeClient::OpenSession(
 ExitCode AskNode(const Invocation& call, absl::Duration timeout_default,
                  absl::FunctionRef<absl::StatusOr<ExitCode>(NodeClient&)> ask) {
   absl::StatusOr<std::unique_ptr<NodeClient>> client = NodeClient::Of(call, timeout_default);
-  absl::StatusOr<ExitCode> code = client.ok() ? ask(**client) : client.status();
-  if (code.ok() && !call.streams.out.flush()) {
-    code = absl::UnavailableError("the answer could not be written");
-  }
-  if (code.ok()) return *code;
-  call.streams.err << "cairnctl " << call.verb << ": " << code.status().message() << "\n";
-  if (absl::IsInvalidArgument(code.status())) return kExitUsage;
-  return absl::IsNotFound(code.status()) ? kExitNotFound : kExitFailed;
+  return Told(call, client.ok() ? ask(**client) : client.status());
 }
 
 absl::Status Confirm(const Invocation& call, absl::string_view what) {

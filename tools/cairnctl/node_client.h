@@ -42,8 +42,8 @@ inline constexpr absl::Duration kTimeoutDefault = absl::Seconds(10);
 // For verbs that walk the arena.
 inline constexpr absl::Duration kLongTimeoutDefault = absl::Minutes(10);
 
-// Runs `ask` with a client of the node that the flags name. Errors, also those that `ask` returns,
-// are told with what to do next: usage for INVALID_ARGUMENT, not found for NOT_FOUND, else failed.
+// Runs `ask` with a client of the node that the flags name; errors, also those that `ask` returns,
+// are told.
 ExitCode AskNode(const Invocation& call, absl::Duration timeout_default,
                  absl::FunctionRef<absl::StatusOr<ExitCode>(NodeClient&)> ask);
 

@@ -66,7 +66,7 @@ const Verb kDescribeVerb = {
     .args_min = 1,
     .args_max = 1,
     .flags = kFlags,
-    .asks_node = true,
+    .asks = Asks::kNode,
     .run = RunDescribe,
 };
 

@@ -46,7 +46,7 @@ const Verb kEvictVerb = {
         "RPC: cairn.node.v1.NodeAdmin.Evict (audited)",
     .args_max = 16384,
     .flags = kFlags,
-    .asks_node = true,
+    .asks = Asks::kNode,
     .run = RunEvict,
 };
 

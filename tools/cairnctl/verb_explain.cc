@@ -196,7 +196,7 @@ const Verb kExplainVerb = {
     .args_min = 0,
     .args_max = 16384,
     .flags = kFlags,
-    .asks_node = true,
+    .asks = Asks::kNode,
     .run = RunExplain,
 };
 

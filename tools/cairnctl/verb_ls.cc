@@ -84,7 +84,7 @@ const Verb kLsVerb = {
         "stay.\n"
         "RPC: cairn.node.v1.NodeAdmin.List",
     .flags = kFlags,
-    .asks_node = true,
+    .asks = Asks::kNode,
     .run = RunLs,
 };
 

@@ -98,7 +98,7 @@ const Verb kStatusVerb = {
         "Prints a node's arena, sessions, roots and every counter. With --output=json the\n"
         "counters are in the object \"counters\", by name.\n"
         "RPC: cairn.node.v1.NodeAdmin.Status",
-    .asks_node = true,
+    .asks = Asks::kNode,
     .run = RunStatus,
 };
 

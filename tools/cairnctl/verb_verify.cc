@@ -51,7 +51,7 @@ const Verb kVerifyVerb = {
         "RPC: cairn.node.v1.NodeAdmin.Verify (audited)",
     .args_max = 16384,
     .flags = kFlags,
-    .asks_node = true,
+    .asks = Asks::kNode,
     .run = RunVerify,
 };
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "absl/strings/str_split.h"
 #include "tests/unit/cairnctl/run_cairnctl.h"
 
 namespace cairn {
@@ -21,9 +24,12 @@ TEST(CommandLineTest, HelpListsEveryVerb) {
 
 TEST(CommandLineTest, HelpOfAVerbTellsItsUse) {
   for (const Verb* verb : Verbs()) {
-    const std::string name(verb->name);
-    for (const std::vector<std::string>& args :
-         {std::vector<std::string>{"help", name}, {name, "--help"}, {"--help", name}}) {
+    const std::vector<std::string> name = absl::StrSplit(verb->name, ' ');
+    for (const auto& [before, after] :
+         {std::pair{"help", ""}, std::pair{"", "--help"}, std::pair{"--help", ""}}) {
+      std::vector<std::string> args = name;
+      if (*before != 0) args.insert(args.begin(), before);
+      if (*after != 0) args.push_back(after);
       const Ran ran = RunWith(args);
       EXPECT_EQ(ran.exit_code, 0);
       EXPECT_THAT(ran.out, HasSubstr(std::string(verb->help)));
@@ -51,6 +57,11 @@ TEST(CommandLineTest, MisuseSaysWhatIsWrongAndExitsWith2) {
       {{}, "no verb given"},
       {{"frobnicate"}, "no such verb: frobnicate"},
       {{"help", "frobnicate"}, "no such verb: frobnicate"},
+      {{"plan"}, "plan: what of it?"},
+      {{"plan", "frob"}, "no such verb: plan frob"},
+      {{"show"}, "no such verb: show"},
+      {{"plan", "compare"}, "plan compare: missing argument"},
+      {{"plan", "show", "7"}, "plan show: too many arguments: 7"},
       {{"keys"}, "keys: missing argument"},
       {{"keys", "a", "b"}, "keys: too many arguments: b"},
       {{"keys", "--frob", "a"}, "unknown flag --frob"},

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/serialize.hpp>
+#include <memory>
 
 #include "cairn/node/v1/admin.pb.h"
+#include "cairn/placement/v1/placement.pb.h"
 
 namespace cairn {
 namespace {
@@ -52,6 +54,43 @@ TEST(MessageJsonTest, ListsOfBytesAndMessagesNest) {
   EXPECT_EQ(Text(json.at("keys").at(0).at("present_under")), R"(["01"])");
   EXPECT_EQ(Text(json.at("keys").at(0).at("entry")), "null");
   EXPECT_EQ(Text(json.at("others").at(0).at("differs_in")), R"(["rope"])");
+}
+
+TEST(MessageJsonTest, NumbersOfEveryKindAreNumbers) {
+  placement::v1::PlanResponse plan;
+  plan.add_positions(64);
+  plan.add_positions(UINT64_MAX);
+  plan.set_expected_recompute(0.5);
+  const boost::json::object json = JsonOf(plan);
+  EXPECT_EQ(Text(json.at("positions")), "[64,18446744073709551615]");
+  EXPECT_EQ(json.at("expected_recompute").as_double(), 0.5);
+}
+
+// A field of a kind that JsonOf does not know would end the program in a user's hands.
+TEST(MessageJsonTest, EveryAnswerOfEveryRpcCanBePrinted) {
+  for (const google::protobuf::FileDescriptor* file :
+       {node::v1::StatusResponse::descriptor()->file(),
+        placement::v1::StatusResponse::descriptor()->file()}) {
+    for (int i = 0; i < file->message_type_count(); ++i) {
+      const google::protobuf::Descriptor* type = file->message_type(i);
+      const std::unique_ptr<google::protobuf::Message> message(
+          google::protobuf::MessageFactory::generated_factory()->GetPrototype(type)->New());
+      for (int f = 0; f < type->field_count(); ++f) {
+        const google::protobuf::FieldDescriptor& field = *type->field(f);
+        if (!field.is_repeated() || field.is_map()) continue;
+        const google::protobuf::Reflection& reflection = *message->GetReflection();
+        if (field.cpp_type() == field.CPPTYPE_MESSAGE) {
+          reflection.AddMessage(message.get(), &field);
+        } else if (field.cpp_type() == field.CPPTYPE_UINT64) {
+          reflection.AddUInt64(message.get(), &field, 1);
+        } else {
+          ASSERT_EQ(field.cpp_type(), field.CPPTYPE_STRING) << field.full_name();
+          reflection.AddString(message.get(), &field, "x");
+        }
+      }
+      EXPECT_EQ(JsonOf(*message).size(), static_cast<std::size_t>(type->field_count()));
+    }
+  }
 }
 
 }  // namespace

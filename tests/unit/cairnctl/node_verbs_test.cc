@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 TEST(NodeVerbsTest, WithoutANodeEachSaysHowToNameOne) {
   for (const Verb* verb : Verbs()) {
-    if (!verb->asks_node) continue;
+    if (verb->asks != Asks::kNode) continue;
     std::vector<std::string> args = {std::string(verb->name)};
     if (verb->args_min > 0) args.push_back("x");
     const Ran ran = RunWith(args);
@@ -26,7 +26,7 @@ TEST(NodeVerbsTest, WithoutANodeEachSaysHowToNameOne) {
 
 TEST(NodeVerbsTest, HelpNamesTheRpcAndTheFlagsOfNodes) {
   for (const Verb* verb : Verbs()) {
-    if (!verb->asks_node) continue;
+    if (verb->asks != Asks::kNode) continue;
     const Ran ran = RunWith({"help", std::string(verb->name)});
     EXPECT_THAT(ran.out, HasSubstr("RPC: cairn.node.v1.NodeAdmin.")) << verb->name;
     EXPECT_THAT(ran.out, HasSubstr("--run-dir=DIR")) << verb->name;
