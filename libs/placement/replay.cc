@@ -41,7 +41,7 @@ ReplayLine LineOf(const ExpertPanel& panel, const ExpertPanel::Score& score) {
 
 absl::StatusOr<ReplayReport> Replay(absl::Span<const TraceRequest> trace,
                                     std::vector<std::unique_ptr<Expert>> experts,
-                                    std::uint32_t states_max) {
+                                    std::uint32_t states_max, const ReplayWatch& watch) {
   CAIRN_ASSIGN_OR_RETURN(
       const std::unique_ptr<ExpertPanel> panel,
       ExpertPanel::Create(std::move(experts), std::max<std::size_t>(trace.size(), 1)));
@@ -54,6 +54,9 @@ absl::StatusOr<ReplayReport> Replay(absl::Span<const TraceRequest> trace,
           absl::StrCat("request ", i, " of the trace: ", outcome.status().message()));
     }
     for (const std::uint64_t block : trace[i].blocks) latest[block] = outcome->entry;
+    if (watch && !watch(i + 1)) {
+      return absl::CancelledError(absl::StrCat("replay ended after ", i + 1, " requests"));
+    }
   }
   ReplayReport report{.followed = LineOf(*panel, panel->Real()), .experts = {}, .last_leader = {}};
   report.followed.strategy = "followed";

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,10 +51,14 @@ struct ReplayReport {
   std::string last_leader;
 };
 
+// Told after each request how many are done; false ends the replay.
+using ReplayWatch = std::function<bool(std::size_t requests)>;
+
 // Pure: same input, same report. INVALID_ARGUMENT: what ExpertPanel refuses, naming the request.
+// CANCELLED: the watch ended it.
 absl::StatusOr<ReplayReport> Replay(absl::Span<const TraceRequest> trace,
                                     std::vector<std::unique_ptr<Expert>> experts,
-                                    std::uint32_t states_max);
+                                    std::uint32_t states_max, const ReplayWatch& watch = {});
 
 }  // namespace cairn::placement
 #endif  // CAIRN_LIBS_PLACEMENT_REPLAY_H_

@@ -6,9 +6,10 @@
 
 namespace cairn::bench {
 
-extern const Bench kPullBench;     // pull_bench.cc
-extern const Bench kAcquireBench;  // acquire_bench.cc
-extern const Bench kIdleBench;     // idle_bench.cc
+extern const Bench kPullBench;       // pull_bench.cc
+extern const Bench kAcquireBench;    // acquire_bench.cc
+extern const Bench kIdleBench;       // idle_bench.cc
+extern const Bench kPlacementBench;  // placement/placement_bench.cc
 
 // The idle client of kIdleBench, a process of its own: opens a session with the node of `run_dir`,
 // says "up" and holds it until it is killed.

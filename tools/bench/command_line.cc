@@ -15,7 +15,8 @@ namespace cairn::bench {
 namespace {
 
 constexpr Flag kGeneralFlags[] = {
-    {"json", "FILE|-", "write the figures there; to standard output, instead of tables: -"},
+    {"json", "FILE|-",
+     "write the figures there; to standard output, instead of tables: -, or none"},
     {"help", "", "show this, or the help of a bench"},
 };
 
@@ -52,7 +53,9 @@ absl::Status Parse(absl::Span<const Bench* const> benches, absl::Span<const std:
                    Parsed& parsed) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i];
-    if (absl::StartsWith(arg, "--") && arg.size() > 2) {
+    if (arg == "--json" && (i + 1 == args.size() || absl::StartsWith(args[i + 1], "--"))) {
+      parsed.flags["json"] = "-";  // no file given
+    } else if (absl::StartsWith(arg, "--") && arg.size() > 2) {
       CAIRN_RETURN_IF_ERROR(ReadFlag(
           args, i,
           {kGeneralFlags, parsed.bench == nullptr ? absl::Span<const Flag>() : parsed.bench->flags},
@@ -130,7 +133,8 @@ int RunBench(absl::Span<const Bench* const> benches, absl::Span<const std::strin
     std::ofstream out(json_file);
     PrintJson(out, *found);
   }
-  return kExitDone;
+  const bool is_failure = parsed.bench->is_failure != nullptr && parsed.bench->is_failure(*found);
+  return is_failure ? kExitFailed : kExitDone;
 }
 
 }  // namespace cairn::bench

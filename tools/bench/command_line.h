@@ -39,6 +39,8 @@ struct Bench {
   // What it found, as JSON; prints its tables to call.out unless `is_quiet`. CANCELLED: a signal
   // came.
   absl::StatusOr<boost::json::value> (*run)(const BenchCall& call, bool is_quiet) = nullptr;
+  // Whether what it found is a failure in itself (it is written all the same); null: never.
+  bool (*is_failure)(const boost::json::value& found) = nullptr;
 };
 
 // Runs `cairn-bench ARGS...`; the exit code is cairnctl's: 0 done, 1 failed, 2 usage. `call` has no

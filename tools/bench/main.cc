@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   cairn::RouteRpcLogs();
   const char* const path = std::getenv("PATH");
   const Bench* const benches[] = {&cairn::bench::kPullBench, &cairn::bench::kAcquireBench,
-                                  &cairn::bench::kIdleBench};
+                                  &cairn::bench::kIdleBench, &cairn::bench::kPlacementBench};
   return cairn::bench::RunBench(benches, args,
                                 {.termination = termination,
                                  .program_path = path == nullptr ? "" : path,

@@ -107,6 +107,19 @@ TEST(ReplayTest, IsTheSameEveryTime) {
   EXPECT_EQ(a.last_leader, b.last_leader);
 }
 
+TEST(ReplayTest, TellsOfEveryRequestAndStopsWhenToldTo) {
+  Rng rng(63);
+  const std::vector<TraceRequest> trace = RandomTrace(rng, 50);
+  std::size_t told = 0;
+  ASSERT_TRUE(
+      Replay(trace, DefaultExperts(), 1, [&](std::size_t done) { return done == ++told; }).ok());
+  EXPECT_EQ(told, 50u);
+  const absl::Status status =
+      Replay(trace, DefaultExperts(), 1, [](std::size_t done) { return done < 7; }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(status.message(), "replay ended after 7 requests");
+}
+
 TEST(ReplayTest, NothingSavesMoreThanTheCeilingOrPlacesMoreThanAllowed) {
   Rng rng(62);
   const std::vector<TraceRequest> trace = RandomTrace(rng, 1000);
