@@ -12,6 +12,7 @@
 #include "libs/placement/expert.h"
 #include "libs/placement/family_rates.h"
 #include "libs/placement/line_problem.h"
+#include "libs/placement/rate_stack.h"
 
 namespace cairn::placement {
 
@@ -54,13 +55,9 @@ class LawExpert : public Expert {
   LineProblem Line(const PlanQuery& query) const;
 
  private:
-  // The tables below all_ that an entry's rate comes from; null: nothing counted there yet.
-  struct Tables {
-    const AdaptiveRates* of_class = nullptr;
-    const AdaptiveRates* of_family = nullptr;
-  };
-  Tables TablesOf(const EntryShape& entry) const;
-  double Rate(const Tables& tables, const EntryShape& entry, std::uint32_t depth) const;
+  // The tables that an entry's rate comes from.
+  RateStack StackOf(const EntryShape& entry) const;
+  double Rate(RateStack& stack, const EntryShape& entry, std::uint32_t depth) const;
   std::uint32_t ClassOf(const EntryShape& entry) const;
   // Where a depth is counted in the tables.
   std::uint32_t Coordinate(const EntryShape& entry, std::uint32_t depth) const;
