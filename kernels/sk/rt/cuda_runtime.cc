@@ -1,0 +1,269 @@
+#include <cuda_runtime.h>
+
+#include <string>
+#include <utility>
+
+#include "kernels/sk/rt/runtime.h"
+
+// The runtime over cudart. Links with the static cudart and starts on machines without a GPU, where
+// Open says so.
+
+namespace cairn::rt {
+namespace internal {
+
+struct DeviceParts {
+  int ordinal = 0;
+  std::string name;
+};
+struct StreamParts {
+  cudaStream_t stream = nullptr;
+  ~StreamParts() {
+    if (stream == nullptr) return;
+    (void)cudaStreamSynchronize(stream);
+    (void)cudaStreamDestroy(stream);
+  }
+};
+struct EventParts {
+  cudaEvent_t event = nullptr;
+  ~EventParts() {
+    if (event != nullptr) (void)cudaEventDestroy(event);
+  }
+};
+struct GraphParts {
+  cudaGraphExec_t graph = nullptr;
+  ~GraphParts() {
+    if (graph != nullptr) (void)cudaGraphExecDestroy(graph);
+  }
+};
+
+}  // namespace internal
+
+using internal::DeviceParts;
+using internal::EventParts;
+using internal::GraphParts;
+using internal::StreamParts;
+
+namespace {
+
+// Also takes the error from cudart's own memory, so that the next call does not report it again.
+Status ToStatus(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return Status();
+  (void)cudaGetLastError();
+  return Status(std::string(call) + ": " + cudaGetErrorName(error) + " (" +
+                cudaGetErrorString(error) + ")");
+}
+
+constexpr std::uint32_t kSharedBytesByDefault = 48 * 1024;
+
+}  // namespace
+
+// ---- Device -------------------------------------------------------------------------------------
+
+Device::Device(std::unique_ptr<DeviceParts> parts) : parts_(std::move(parts)) {}
+Device::~Device() = default;
+
+Result<std::unique_ptr<Device>> Device::Open(const Options& options) {
+  if (Status status = ToStatus(cudaSetDevice(options.ordinal), "cudaSetDevice"); !status.ok()) {
+    return status;
+  }
+  cudaDeviceProp properties;
+  if (Status status = ToStatus(cudaGetDeviceProperties(&properties, options.ordinal),
+                               "cudaGetDeviceProperties");
+      !status.ok()) {
+    return status;
+  }
+  if (properties.major != 9) {
+    return Status(std::string(properties.name) + " has compute capability " +
+                  std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                  "; the kernels are built for 9.0 (Hopper)");
+  }
+  auto parts = std::make_unique<DeviceParts>();
+  parts->ordinal = options.ordinal;
+  parts->name = properties.name;
+  return std::unique_ptr<Device>(
+      new Device(std::move(parts)));  // tidy: allow(new) a private constructor
+}
+
+std::string Device::name() const { return parts_->name; }
+
+Result<Buffer> Device::Allocate(std::size_t bytes) {
+  if (bytes == 0) return Status("Allocate: 0 bytes");
+  void* memory = nullptr;
+  if (Status status = ToStatus(cudaMalloc(&memory, bytes), "cudaMalloc"); !status.ok()) {
+    return status;
+  }
+  Buffer buffer;
+  buffer.bytes_ = static_cast<std::byte*>(memory);
+  buffer.size_ = bytes;
+  buffer.kind_ = Buffer::Kind::kDevice;
+  return buffer;
+}
+
+Result<Buffer> Device::AllocatePinned(std::size_t bytes) {
+  if (bytes == 0) return Status("AllocatePinned: 0 bytes");
+  void* memory = nullptr;
+  if (Status status = ToStatus(cudaMallocHost(&memory, bytes), "cudaMallocHost"); !status.ok()) {
+    return status;
+  }
+  Buffer buffer;
+  buffer.bytes_ = static_cast<std::byte*>(memory);
+  buffer.size_ = bytes;
+  buffer.kind_ = Buffer::Kind::kPinned;
+  return buffer;
+}
+
+Result<Buffer> Device::RegisterHost(void* bytes, std::size_t size, bool read_only) {
+  if (bytes == nullptr || size == 0) return Status("RegisterHost: an empty range");
+  const unsigned flags = cudaHostRegisterMapped | (read_only ? cudaHostRegisterReadOnly : 0);
+  if (Status status = ToStatus(cudaHostRegister(bytes, size, flags), "cudaHostRegister");
+      !status.ok()) {
+    return status;
+  }
+  Buffer buffer;
+  buffer.bytes_ = static_cast<std::byte*>(bytes);
+  buffer.size_ = size;
+  buffer.kind_ = Buffer::Kind::kRegistered;
+  return buffer;
+}
+
+Result<Stream> Device::OpenStream() {
+  auto parts = std::make_unique<StreamParts>();
+  if (Status status = ToStatus(cudaStreamCreateWithFlags(&parts->stream, cudaStreamNonBlocking),
+                               "cudaStreamCreateWithFlags");
+      !status.ok()) {
+    return status;
+  }
+  return Stream(std::move(parts));
+}
+
+Result<Event> Device::OpenEvent() {
+  auto parts = std::make_unique<EventParts>();
+  if (Status status = ToStatus(cudaEventCreateWithFlags(&parts->event, cudaEventDisableTiming),
+                               "cudaEventCreateWithFlags");
+      !status.ok()) {
+    return status;
+  }
+  return Event(std::move(parts));
+}
+
+Status Device::Synchronize() { return ToStatus(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+
+std::vector<Device::SiteUse> Device::Sites() const { return {}; }
+
+// ---- Buffer -------------------------------------------------------------------------------------
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  std::swap(size_, other.size_);
+  std::swap(kind_, other.kind_);
+  std::swap(device_, other.device_);
+  return *this;
+}
+
+Buffer::~Buffer() {
+  if (kind_ == Kind::kDevice) (void)cudaFree(bytes_);
+  if (kind_ == Kind::kPinned) (void)cudaFreeHost(bytes_);
+  if (kind_ == Kind::kRegistered) (void)cudaHostUnregister(bytes_);
+}
+
+// ---- Event and Graph ----------------------------------------------------------------------------
+
+Event::Event(std::unique_ptr<EventParts> parts) : parts_(std::move(parts)) {}
+Event::Event(Event&&) noexcept = default;
+Event& Event::operator=(Event&&) noexcept = default;
+Event::~Event() = default;
+
+Status Event::Synchronize() {
+  return ToStatus(cudaEventSynchronize(parts_->event), "cudaEventSynchronize");
+}
+
+Result<bool> Event::Query() {
+  const cudaError_t error = cudaEventQuery(parts_->event);
+  if (error == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  if (Status status = ToStatus(error, "cudaEventQuery"); !status.ok()) return status;
+  return true;
+}
+
+Graph::Graph(std::unique_ptr<GraphParts> parts) : parts_(std::move(parts)) {}
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
+// ---- Stream -------------------------------------------------------------------------------------
+
+Stream::Stream(std::unique_ptr<StreamParts> parts) : parts_(std::move(parts)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Status Stream::CopyAsync(void* target, const void* source, std::size_t bytes) {
+  if (bytes == 0) return Status();
+  return ToStatus(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, parts_->stream),
+                  "cudaMemcpyAsync");
+}
+
+Status Stream::FillAsync(void* target, std::uint8_t value, std::size_t bytes) {
+  if (bytes == 0) return Status();
+  return ToStatus(cudaMemsetAsync(target, value, bytes, parts_->stream), "cudaMemsetAsync");
+}
+
+Status Stream::Record(Event& event) {
+  return ToStatus(cudaEventRecord(event.parts_->event, parts_->stream), "cudaEventRecord");
+}
+
+Status Stream::WaitFor(Event& event) {
+  return ToStatus(cudaStreamWaitEvent(parts_->stream, event.parts_->event, 0),
+                  "cudaStreamWaitEvent");
+}
+
+Status Stream::Synchronize() {
+  return ToStatus(cudaStreamSynchronize(parts_->stream), "cudaStreamSynchronize");
+}
+
+Status Stream::BeginCapture() {
+  return ToStatus(cudaStreamBeginCapture(parts_->stream, cudaStreamCaptureModeThreadLocal),
+                  "cudaStreamBeginCapture");
+}
+
+Result<Graph> Stream::EndCapture() {
+  cudaGraph_t captured = nullptr;
+  if (Status status =
+          ToStatus(cudaStreamEndCapture(parts_->stream, &captured), "cudaStreamEndCapture");
+      !status.ok()) {
+    return status;
+  }
+  auto parts = std::make_unique<GraphParts>();
+  const cudaError_t error = cudaGraphInstantiate(&parts->graph, captured, 0);
+  (void)cudaGraphDestroy(captured);
+  if (Status status = ToStatus(error, "cudaGraphInstantiate"); !status.ok()) return status;
+  return Graph(std::move(parts));
+}
+
+Status Stream::Launch(Graph& graph) {
+  return ToStatus(cudaGraphLaunch(graph.parts_->graph, parts_->stream), "cudaGraphLaunch");
+}
+
+Status Stream::LaunchCuda(const LaunchConfig& config, const void* kernel, void** arguments) {
+  if (config.shared_bytes > kSharedBytesByDefault) {
+    if (Status status =
+            ToStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(config.shared_bytes)),
+                     "cudaFuncSetAttribute");
+        !status.ok()) {
+      return status;
+    }
+  }
+  return ToStatus(
+      cudaLaunchKernel(kernel, dim3(config.blocks_x, config.blocks_y, config.blocks_z),
+                       dim3(config.threads), arguments, config.shared_bytes, parts_->stream),
+      "cudaLaunchKernel");
+}
+
+Status Stream::LaunchEmulated(const LaunchConfig&, std::function<void()>) {
+  return Status("LaunchEmulated: this program is linked with cudart");
+}
+
+}  // namespace cairn::rt
