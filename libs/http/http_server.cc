@@ -36,6 +36,7 @@ constexpr std::size_t kHeaderBytesMax = 16 * 1024;
 // nor a trailer: a client could send one without end.
 constexpr std::size_t kUnparsedBytesMax = 8 * kHeaderBytesMax;
 constexpr std::chrono::milliseconds kRetryAccept{100};  // when out of descriptors
+constexpr std::chrono::seconds kFlushMax{2};            // of answers, when the server ends
 
 std::string ErrorBody(int status, absl::string_view message) {
   const char* const type = status < 500 ? "invalid_request_error" : "server_error";
@@ -43,7 +44,10 @@ std::string ErrorBody(int status, absl::string_view message) {
                       R"(","param":null,"code":)", status, "}}\n");
 }
 
-absl::StatusOr<tcp::endpoint> ParseAddress(const std::string& text) {
+absl::StatusOr<tcp::endpoint> ParseAddress(std::string text) {
+  if (const std::size_t bracket = text.rfind("]:"); !text.empty() && text[0] == '[') {
+    if (bracket != std::string::npos) text = text.substr(1, bracket - 1) + text.substr(bracket + 1);
+  }
   const std::size_t colon = text.rfind(':');
   int port = -1;
   Error error;
@@ -61,11 +65,15 @@ struct Shared {
   HttpServer::Options options;
   HttpHandler handler;
   asio::io_context io{1};
+  bool is_ending = false;            // server's thread; answers under way go out, nothing else
   std::uint32_t connections = 0;     // server's thread
   std::set<class Connection*> open;  // server's thread; those whose handlers wait in `io`
   Mutex mutex;
   bool has_ended CAIRN_GUARDED_BY(mutex) = false;  // nothing runs in `io` any more
 };
+
+// Ends the server's loop if it is ending and every answer that was given has gone out.
+void StopIfFlushed(Shared& shared);
 
 // One client: reads a request, hands it out, writes what the reply gives, reads the next one.
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -81,6 +89,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     --shared_->connections;
     shared_->open.erase(this);
   }
+  // Part of an answer that was given has not been written yet.
+  bool has_output() const { return !is_closed_ && (is_sending_ || !queue_.empty()); }
   // The server goes: nobody is told any more.
   void Drop() {
     on_gone_ = nullptr;
@@ -112,6 +122,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       message->prepare_payload();
     }
     ExpireSoon();
+    is_sending_ = true;
     http::async_write(
         stream_, *message,
         [self = shared_from_this(), message](Error error, std::size_t) { self->OnWritten(error); });
@@ -156,6 +167,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Error ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
     stream_.close();
+    StopIfFlushed(*shared_);
     if (on_gone_) std::exchange(on_gone_, nullptr)();
   }
 
@@ -167,8 +179,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ReadBody();
   void OnRead(Error error);
   void OnWritten(Error error) {
+    is_sending_ = false;
     on_gone_ = nullptr;
-    if (error || !keep_alive_) return Close();
+    if (error || !keep_alive_ || shared_->is_ending) return Close();
     Read();
   }
   // While an answer is being made, reading one byte tells when the client leaves. A client that
@@ -218,6 +231,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_head_ = false;      // its answer has a head only
   bool knows_chunks_ = true;  // HTTP/1.0 does not: a stream's end is the connection's
   bool is_answered_ = false;
+  bool is_sending_ = false;  // a whole answer
   bool is_streaming_ = false;
   bool is_watching_ = false;
   bool is_closed_ = false;
@@ -225,6 +239,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::deque<std::string> queue_;
   std::size_t queued_bytes_ = 0;
 };
+
+void StopIfFlushed(Shared& shared) {
+  if (!shared.is_ending) return;
+  for (const Connection* connection : shared.open) {
+    if (connection->has_output()) return;
+  }
+  shared.io.stop();
+}
 
 // Posts every call to the server's thread.
 class Reply : public HttpReply {
@@ -274,7 +296,12 @@ class Reply : public HttpReply {
 };
 
 void Connection::OnHead(Error error) {
-  if (error || parser_->is_done() ||
+  // Beast takes a body in a coding that it does not know for none, and the body for a request.
+  if (!error && parser_->get().count(http::field::transfer_encoding) > 0 &&
+      !beast::iequals(parser_->get()[http::field::transfer_encoding], "chunked")) {
+    return RefuseAndClose(501, "a body may be chunked, in no other transfer coding");
+  }
+  if (error || parser_->is_done() || parser_->get().version() < 11 ||
       !beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
     return error ? OnRead(error) : ReadBody();
   }
@@ -394,9 +421,18 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& opt
 
 HttpServer::~HttpServer() {
   Shared& shared = *state_->shared;
-  // Behind what replies have posted: an answer that was given goes out.
-  asio::post(shared.io, [&shared] { shared.io.stop(); });
+  // Behind what replies have posted: an answer that was given goes out, if its client takes it.
+  asio::steady_timer patience(shared.io);
+  asio::post(shared.io, [&shared, &patience] {
+    shared.is_ending = true;
+    patience.expires_after(kFlushMax);
+    patience.async_wait([&shared](Error cancelled) {
+      if (!cancelled) shared.io.stop();
+    });
+    StopIfFlushed(shared);
+  });
   state_->thread.join();
+  patience.cancel();
   // Waiting handlers own their connections, and a connection owns what holds the handlers: run them
   // with an error each, or that circle would never end.
   Error ignored;

@@ -54,7 +54,8 @@ class HttpServer {
   // none.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const Options& options,
                                                            HttpHandler handler);
-  // Closes every connection and joins the thread; replies may outlive it and then go nowhere.
+  // Answers that were given go out, for two seconds at most; then closes every connection and joins
+  // the thread. Replies may outlive it and then go nowhere.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

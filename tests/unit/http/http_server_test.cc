@@ -236,6 +236,78 @@ TEST(HttpServerTest, AnAnswerGivenBeforeTheEndGoesOut) {
   }
 }
 
+// Engines answer many at once and end then: each stream is several writes.
+TEST(HttpServerTest, StreamsThatWereEndedBeforeTheEndGoOutWhole) {
+  constexpr int kStreams = 32;
+  for (int round = 0; round < 10; ++round) {
+    Mutex mutex;
+    CondVar changed;
+    std::vector<std::shared_ptr<HttpReply>> kept;
+    auto server = *HttpServer::Start({}, [&](HttpRequest, std::shared_ptr<HttpReply> reply) {
+      reply->BeginStream("text/event-stream");
+      reply->StreamPiece("first");
+      MutexLock lock(mutex);
+      kept.push_back(std::move(reply));
+      changed.NotifyAll();
+    });
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (int i = 0; i < kStreams; ++i) {
+      clients.push_back(std::make_unique<RawClient>(server->address()));
+      clients.back()->Write(Post("/", ""));
+    }
+    {
+      MutexLock lock(mutex);
+      while (kept.size() < kStreams) changed.Wait(mutex);
+      for (auto& reply : kept) {
+        reply->StreamPiece("second");
+        reply->StreamPiece("[DONE]");
+        reply->EndStream();
+      }
+      kept.clear();
+    }
+    server.reset();
+    for (auto& client : clients) {
+      const std::string answer = client->ReadTo("0\r\n\r\n");
+      EXPECT_NE(answer.find("[DONE]\r\n0\r\n\r\n"), std::string::npos) << answer;
+    }
+  }
+}
+
+TEST(HttpServerTest, AnAnswerThatNobodyTakesDoesNotKeepTheServer) {
+  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", std::string(64 << 20, 'x'));
+  });
+  RawClient client(server->address());
+  client.Write(Post("/", ""));
+  client.ReadTo("xxx");
+  server.reset();  // returns
+}
+
+TEST(HttpServerTest, UnknownTransferCodingsAreRefusedAndTheirBodiesAreNoRequests) {
+  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", "never");
+  });
+  for (const char* coding : {"identity", "gzip, chunked", "chunked, gzip"}) {
+    RawClient client(server->address());
+    client.Write(absl::StrCat("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ", coding,
+                              "\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    const std::string answer = client.ReadTo("no such text");
+    EXPECT_NE(answer.find("HTTP/1.1 501"), std::string::npos) << coding << answer;
+    EXPECT_EQ(answer.find("never"), std::string::npos) << coding << answer;
+  }
+}
+
+TEST(HttpServerTest, AnOldClientIsNotToldToGoOn) {
+  auto server = *HttpServer::Start({}, [](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+    reply->Send(200, "text/plain", request.body + "#");
+  });
+  RawClient client(server->address());
+  client.Write("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi");
+  const std::string answer = client.ReadTo("#");
+  EXPECT_EQ(answer.find(" 100 "), std::string::npos) << answer;
+  EXPECT_NE(answer.find("hi#"), std::string::npos) << answer;
+}
+
 TEST(HttpServerTest, TakenOrWrongAddressIsNamed) {
   const auto handler = [](HttpRequest, std::shared_ptr<HttpReply>) {};
   auto server = *HttpServer::Start({}, handler);
