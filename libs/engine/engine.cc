@@ -99,10 +99,10 @@ void Engine::Cancel(CompletionId id) {
   });
 }
 
-void Engine::Close(absl::AnyInvocable<void()> on_empty) {
+void Engine::Close(absl::AnyInvocable<void()> on_idle) {
   MutexLock lock(mutex_);
   is_closed_ = true;
-  PutLocked([this, on_empty = std::move(on_empty)]() mutable { on_empty_ = std::move(on_empty); });
+  PutLocked([this, on_idle = std::move(on_idle)]() mutable { on_idle_ = std::move(on_idle); });
 }
 
 void Engine::Drain() {

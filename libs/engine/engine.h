@@ -73,9 +73,9 @@ class Engine {
   absl::StatusOr<CompletionId> Submit(CompletionCall call, std::unique_ptr<CompletionSink> sink);
   // The answer ends with kCancelled soon; no effect if it has ended.
   void Cancel(CompletionId id);
-  // Refuses new requests; those that are in go on. `on_empty` is called once, from the engine's
-  // thread, when none of them is left.
-  void Close(absl::AnyInvocable<void()> on_empty);
+  // Refuses new requests; those that are in go on. `on_idle` is called once, from the engine's
+  // thread, when they are answered and what they offered is no longer on loan.
+  void Close(absl::AnyInvocable<void()> on_idle);
   // Refuses new requests and cancels all others. RunStep until it returns false and is_idle().
   void Drain();
   EngineStats stats() const;
@@ -124,7 +124,7 @@ class Engine {
   absl::flat_hash_map<std::uint64_t, std::vector<PoolBlock>> offers_;  // on loan to the cache
   std::uint64_t last_offer_ = 0;
   std::uint64_t acquires_out_ = 0;
-  absl::AnyInvocable<void()> on_empty_;
+  absl::AnyInvocable<void()> on_idle_;
   EngineStats stats_now_;  // the engine thread's own; published once a step
   // The step at hand; members, so that their memory is kept.
   std::vector<StepPart> parts_;

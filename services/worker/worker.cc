@@ -203,18 +203,21 @@ CompletionService::Health Worker::Parts::Health() {
 }
 
 void Worker::Parts::Stop() {
+  if (engine != nullptr) engine->Drain();
+  // The end of its session ends what is on loan to the client, whatever the node does.
+  Latch stopped;
+  if (client != nullptr) {
+    loop.Post([&] { client->Stop([&] { stopped.Set(); }); });
+  } else {
+    stopped.Set();
+  }
   if (engine != nullptr) {
-    engine->Drain();
     is_stopping.store(true);
     engine->Wake();
-    engine_thread.join();  // returns when nothing is on loan to the client any more
+    engine_thread.join();  // returns when nothing is on loan any more
   }
   http.reset();
-  if (client != nullptr) {
-    Latch stopped;
-    loop.Post([&] { client->Stop([&] { stopped.Set(); }); });
-    stopped.Wait();
-  }
+  stopped.Wait();
   loop.Stop();
   cache.reset();
   engine.reset();

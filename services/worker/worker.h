@@ -22,7 +22,7 @@ class Worker {
   static absl::StatusOr<std::unique_ptr<Worker>> Start(const WorkerOptions& options);
   ~Worker();  // what still runs is cancelled: its clients get 503, or the end of their stream
   // Takes no more requests, which /health says; `on_done` is called once, from a thread of its own,
-  // when those that it has are answered.
+  // when those that it has are answered and what they computed is stored, or refused.
   void Drain(absl::AnyInvocable<void()> on_done);
   // Where HTTP listens.
   const std::string& address() const;

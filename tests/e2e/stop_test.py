@@ -1,7 +1,7 @@
 """How a worker ends: what runs is answered first, unless someone is impatient."""
 import signal
 
-from support import main
+from support import Node, main
 from worker_support import Asking, Worker, WorkerCase, prompt, wait_until
 
 
@@ -22,6 +22,27 @@ class StopTest(WorkerCase):
             self.assertEqual((answer.status, answer.tokens), (200, expected[number]), worker.log())
         self.assertEqual(worker.wait(), 0, worker.log())
         self.assertEqual(worker.wait_event("worker_stopping").values["requests"], "answered")
+
+    def test_many_streams_that_end_at_once_end_whole(self):
+        expected = [self.expected(prompt(i), 8) for i in range(32)]
+        worker = self.start(Worker(self))
+        asked = [Asking(worker, prompt(i), 8) for i in range(32)]
+        wait_until(lambda: worker.health()["requests"] == 32, worker.log)
+        worker.process.send_signal(signal.SIGTERM)
+        for number, one in enumerate(asked):
+            answer = one.answer()
+            self.assertEqual((answer.status, answer.tokens), (200, expected[number]), answer.error)
+        self.assertEqual(worker.wait(), 0, worker.log())
+
+    def test_a_node_that_stands_still_does_not_hold_it(self):
+        node = self.start(Node(self))
+        worker = self.start(Worker(self, node=node, cache={"offer_timeout": "600s", "acquire_timeout": "50ms"}, drain_timeout="1s"))
+        self.wait_sessions(node, 1)
+        node.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(node.process.send_signal, signal.SIGCONT)
+        self.assertEqual(worker.ask(prompt(1)).status, 200)
+        self.assertLess(worker.health()["pool_blocks_available"], worker.health()["pool_blocks"], "its offer is open")
+        self.assertEqual(worker.stop(), 0, worker.log())
 
     def test_a_new_request_is_refused_and_health_says_why(self):
         worker, asked = self.running(16, 6000)  # one after the other: more than anyone waits for
