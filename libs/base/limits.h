@@ -58,6 +58,10 @@ inline constexpr std::uint32_t kLoansMax = 1 << 16;
 inline constexpr std::uint32_t kPendingPerKeyMax = 64;
 inline constexpr std::uint64_t kPoolBytesMax = 1024 * kGiB;  // a worker's offered pool
 
+// ---- processes (libs/config) ----
+inline constexpr std::size_t kDescriptorsMin = 64;       // open files that a service needs to start
+inline constexpr std::size_t kDescriptorsNotHttp = 256;  // of a worker's, for everything else
+
 // ---- HTTP (libs/http) ----
 inline constexpr std::size_t kHttpQueuedBytesMax = 4 * kMiB;  // to one slow client
 

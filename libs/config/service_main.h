@@ -24,7 +24,8 @@ struct ServiceStreams {
 
 // What every service's main does with `arguments` (without the program's name): reads the flags and
 // the configuration, has it checked (`check`; its errors begin with the field), and serves unless
-// only --help, --check_config or --print_config was asked for. Returns the exit code: that of
+// only --help, --check_config or --print_config was asked for. The limit of open files is raised as
+// far as it goes; below limits::kDescriptorsMin it does not serve. Returns the exit code: that of
 // `serve`, 0, or kExitUsage after a line that says why. Before any thread.
 int RunService(absl::string_view program, const std::vector<std::string>& arguments,
                ServiceStreams streams, google::protobuf::Message& config,

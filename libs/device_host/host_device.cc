@@ -75,15 +75,18 @@ HostDevice::HostDevice(const host::HostOps& ops, const LlamaConfig& config, cons
 
 HostDevice::~HostDevice() = default;
 
+absl::Status HostDevice::CheckTier(const std::string& tier) {
+  if (host::SelectHostOps(tier) != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "kernel tier \"", tier, "\" is unknown or not for this CPU; there are ",
+      absl::StrJoin(host::HostOpsNames(), ", ",
+                    [](std::string* out, std::string_view name) { out->append(name); })));
+}
+
 absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create(const GgufFile& file,
                                                                const Options& options) {
+  CAIRN_RETURN_IF_ERROR(CheckTier(options.tier));
   const host::HostOps* ops = host::SelectHostOps(options.tier);
-  if (ops == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "kernel tier \"", options.tier, "\" is unknown or not for this CPU; there are ",
-        absl::StrJoin(host::HostOpsNames(), ", ",
-                      [](std::string* out, std::string_view name) { out->append(name); })));
-  }
   CAIRN_ASSIGN_OR_RETURN(const LlamaConfig config, ReadLlamaConfig(file));
   CAIRN_ASSIGN_OR_RETURN(const KvLayout layout,
                          KvLayout::Create({.layers = config.layers,

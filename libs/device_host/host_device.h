@@ -34,6 +34,7 @@ class HostDevice : public Device {
   // `file` and its bytes must outlive the device. Errors: as ReadLlamaConfig and LoadLlamaWeights;
   // INVALID_ARGUMENT for a tier that is unknown or that this CPU lacks, and for a model or block
   // size that the kernels cannot serve.
+  static absl::Status CheckTier(const std::string& tier);  // that part alone
   static absl::StatusOr<std::unique_ptr<HostDevice>> Create(const GgufFile& file,
                                                             const Options& options);
   ~HostDevice() override;

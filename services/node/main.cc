@@ -1,5 +1,3 @@
-#include <sys/resource.h>
-
 #include <iostream>
 #include <string>
 
@@ -22,14 +20,6 @@ using cairn::Termination;
 // Clients of a node that is gone read its arena on for this long: its memory may come back.
 constexpr absl::Duration kRemapGrace = absl::Seconds(5);
 
-// A session takes several descriptors; the default soft limit is for programs that use select.
-void RaiseDescriptorLimit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 // Takes the arena; waits once for memory that a node before this one may leave behind.
 absl::Status RunWithGrace(cairn::NodeProcess& process, Termination& termination) {
   const absl::Status started = process.Run();
@@ -43,7 +33,6 @@ absl::Status RunWithGrace(cairn::NodeProcess& process, Termination& termination)
 
 int Serve(const cairn::NodeSettings& settings) {
   Termination termination;
-  RaiseDescriptorLimit();
   cairn::RouteRpcLogs();
   auto process = cairn::NodeProcess::Serve(settings);
   absl::Status started = process.status();

@@ -1,8 +1,12 @@
 // cairn-worker: HTTP in, tokens out (services/ARCHITECTURE.md, life of a request).
+#include <sys/resource.h>
+
+#include <cstdint>
 #include <iostream>
 #include <string>
 
 #include "absl/time/time.h"
+#include "libs/base/limits.h"
 #include "libs/base/log.h"
 #include "libs/base/status_macros.h"
 #include "libs/config/service_main.h"
@@ -16,8 +20,26 @@ using cairn::Termination;
 
 constexpr char kProgram[] = "cairn-worker";
 
-int Serve(const cairn::WorkerOptions& options) {
+// Idle clients must not take the descriptors that the engine's client needs: HTTP gets what is
+// left.
+void BoundConnections(std::uint32_t& connections_max) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  using cairn::limits::kDescriptorsNotHttp;
+  const rlim_t left = limit.rlim_cur > 2 * kDescriptorsNotHttp
+                          ? limit.rlim_cur - kDescriptorsNotHttp
+                          : limit.rlim_cur / 2;
+  if (connections_max <= left) return;
+  cairn::LogEvent(cairn::LogLevel::kWarning, "connections_max_lowered")
+      .With("from", connections_max)
+      .With("to", left)
+      .With("open_files_max", limit.rlim_cur);
+  connections_max = static_cast<std::uint32_t>(left);
+}
+
+int Serve(cairn::WorkerOptions& options) {
   Termination termination;
+  BoundConnections(options.http.connections_max);
   const auto worker = cairn::Worker::Start(options);
   if (!worker.ok()) {
     std::cerr << kProgram << ": " << worker.status().message() << "\n";

@@ -8,6 +8,7 @@
 #include "libs/base/limits.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
+#include "libs/rpc/host_port.h"
 
 namespace cairn {
 namespace {
@@ -25,21 +26,36 @@ absl::StatusOr<std::uint64_t> Within(absl::string_view field, std::uint64_t valu
   return Bad(field, absl::StrCat(value, " is not within ", low, " and ", high));
 }
 
-absl::Duration ToDuration(const google::protobuf::Duration& d, absl::Duration otherwise) {
-  const absl::Duration value = absl::Seconds(d.seconds()) + absl::Nanoseconds(d.nanos());
-  return value == absl::ZeroDuration() ? otherwise : value;
+// A duration that was given, if it is within the bounds.
+absl::Status TakeDuration(absl::string_view field, bool is_given,
+                          const google::protobuf::Duration& given, absl::Duration low,
+                          absl::Duration high, absl::Duration* out) {
+  if (!is_given) return absl::OkStatus();
+  const absl::Duration value = absl::Seconds(given.seconds()) + absl::Nanoseconds(given.nanos());
+  if (value < low || value > high) {
+    return Bad(field, absl::StrCat(absl::FormatDuration(value), " is not within ",
+                                   absl::FormatDuration(low), " and ", absl::FormatDuration(high)));
+  }
+  *out = value;
+  return absl::OkStatus();
+}
+
+absl::Status CheckAddress(absl::string_view field, const std::string& address) {
+  const absl::Status parsed = ParseHostPort(address).status();
+  return parsed.ok() ? parsed : Bad(field, parsed.message());
 }
 
 absl::Status SetHttp(const config::v1::Http& config, HttpServer::Options* http) {
   if (!config.listen().empty()) http->listen = config.listen();
+  CAIRN_RETURN_IF_ERROR(CheckAddress("http.listen", http->listen));
   CAIRN_ASSIGN_OR_RETURN(const std::uint64_t connections,
                          Within("http.connections_max", config.connections_max(), 256, 1, 4096));
   http->connections_max = static_cast<std::uint32_t>(connections);
   CAIRN_ASSIGN_OR_RETURN(
       http->body_bytes_max,
       Within("http.body_bytes_max", config.body_bytes_max(), 16 * kMiB, kKiB, 64 * kMiB));
-  http->idle_timeout = ToDuration(config.idle_timeout(), absl::Seconds(30));
-  return absl::OkStatus();
+  return TakeDuration("http.idle_timeout", config.has_idle_timeout(), config.idle_timeout(),
+                      absl::Seconds(1), absl::Hours(24), &http->idle_timeout);
 }
 
 absl::Status SetEngine(const config::v1::Engine& config, WorkerOptions* out) {
@@ -56,6 +72,9 @@ absl::Status SetEngine(const config::v1::Engine& config, WorkerOptions* out) {
     return Bad("engine.kv_dtype", absl::StrCat("\"", config.kv_dtype(), "\" is not bf16 or f32"));
   }
   if (!config.tier().empty()) out->device.tier = config.tier();
+  if (absl::Status known = HostDevice::CheckTier(out->device.tier); !known.ok()) {
+    return Bad("engine.tier", known.message());
+  }
   const std::uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
   CAIRN_ASSIGN_OR_RETURN(const std::uint64_t threads,
                          Within("engine.threads", config.threads(), processors, 1, 256));
@@ -82,10 +101,24 @@ absl::Status SetCache(const config::v1::Cache& config, WorkerOptions* out) {
   out->name_space = config.namespace_();
   out->salt = config.salt();
   out->numerics_any = config.numerics_any();
-  out->cache.acquire_timeout = ToDuration(config.acquire_timeout(), absl::Milliseconds(50));
-  out->cache.offer_timeout = ToDuration(config.offer_timeout(), absl::Seconds(10));
-  out->cache.remap_grace = ToDuration(config.remap_grace(), absl::Seconds(5));
+  constexpr absl::Duration kLongest = absl::Microseconds(limits::kDeadlineMicrosMax);
+  ClientBlockCache::Options& cache = out->cache;
+  cache.acquire_timeout = absl::Milliseconds(50);
+  cache.offer_timeout = absl::Seconds(10);
+  cache.remap_grace = absl::Seconds(5);
+  CAIRN_RETURN_IF_ERROR(TakeDuration("cache.acquire_timeout", config.has_acquire_timeout(),
+                                     config.acquire_timeout(), absl::Milliseconds(1), kLongest,
+                                     &cache.acquire_timeout));
+  CAIRN_RETURN_IF_ERROR(TakeDuration("cache.offer_timeout", config.has_offer_timeout(),
+                                     config.offer_timeout(), absl::Milliseconds(1), kLongest,
+                                     &cache.offer_timeout));
+  CAIRN_RETURN_IF_ERROR(TakeDuration("cache.remap_grace", config.has_remap_grace(),
+                                     config.remap_grace(), absl::ZeroDuration(), absl::Hours(1),
+                                     &cache.remap_grace));
   if (!out->has_cache) return absl::OkStatus();
+  if (!config.node_grpc().empty()) {
+    CAIRN_RETURN_IF_ERROR(CheckAddress("cache.node_grpc", config.node_grpc()));
+  }
   if ((out->name_space.empty() || out->salt.empty()) && !config.single_tenant()) {
     return Bad("cache.namespace", "namespace and salt may be empty only with single_tenant: true");
   }
@@ -111,11 +144,9 @@ absl::StatusOr<WorkerOptions> ToWorkerOptions(const config::v1::Worker& config) 
   CAIRN_RETURN_IF_ERROR(SetHttp(config.http(), &out.http));
   CAIRN_RETURN_IF_ERROR(SetEngine(config.engine(), &out));
   CAIRN_RETURN_IF_ERROR(SetCache(config.cache(), &out));
-  out.drain_timeout = ToDuration(config.drain_timeout(), absl::Seconds(20));
-  if (out.drain_timeout > absl::Hours(1)) {
-    return Bad("drain_timeout",
-               absl::StrCat("at most 1h, not ", absl::FormatDuration(out.drain_timeout)));
-  }
+  CAIRN_RETURN_IF_ERROR(TakeDuration("drain_timeout", config.has_drain_timeout(),
+                                     config.drain_timeout(), absl::ZeroDuration(), absl::Hours(1),
+                                     &out.drain_timeout));
   return out;
 }
 

@@ -20,7 +20,7 @@ struct WorkerOptions {
   HostDevice::Options device;
   std::uint64_t pool_bytes = 0;
   Engine::Options engine;
-  absl::Duration drain_timeout;
+  absl::Duration drain_timeout = absl::Seconds(20);
 
   bool has_cache = false;
   std::string node_run_dir;

@@ -138,7 +138,15 @@ class BadFileTest(WorkerCase):
                               ({"cache": {"node_run_dir": "x", "single_tenant": True}}, "cache.security"),
                               ({"cache": {"node_run_dir": "x", "single_tenant": True, "node_grpc": "127.0.0.1:1",
                                           "security": tls_files("/no/such", "worker")}}, "cache.security.tls.ca_file"),
-                              ({"drain_timeout": "2h"}, "drain_timeout")):
+                              ({"drain_timeout": "2h"}, "drain_timeout"),
+                              ({"http": {"listen": "localhost:0"}}, "http.listen"),
+                              ({"http": {"listen": "127.0.0.1"}}, "http.listen"),
+                              ({"http": {"idle_timeout": "1ns"}}, "http.idle_timeout"),
+                              ({"engine": {"tier": "AVX2"}}, "engine.tier"),
+                              ({"cache": {"offer_timeout": "8760h"}}, "cache.offer_timeout"),
+                              ({"cache": {"acquire_timeout": "0s"}}, "cache.acquire_timeout"),
+                              ({"cache": {"node_run_dir": "x", "single_tenant": True, "node_grpc": "here",
+                                          "security": {"dev_mode_without_tls": True}}}, "cache.node_grpc")):
             path = self.write("bad.yaml", json.dumps({**good, **fields}))
             ran = run("cairn-worker", "--config", path, "--check_config")
             self.assertEqual(ran.returncode, 2, f"{words}: {ran.stderr}")

@@ -1,9 +1,11 @@
 #include "libs/config/service_main.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -62,6 +64,38 @@ TEST_F(ServiceMainTest, MistakesAreNamedAndNothingIsServed) {
   EXPECT_NE(err_.str().find(absl::StrCat("cairn-x: ", file_, ": run_dir: not that one\n")),
             std::string::npos);
   EXPECT_FALSE(has_served_);
+}
+
+using ServiceMainDeathTest = ServiceMainTest;
+
+void LimitDescriptors(rlim_t soft, rlim_t hard) {
+  rlimit limit{};
+  limit.rlim_cur = soft;
+  limit.rlim_max = hard;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// UCX ends a process that runs out of descriptors: better to say so before anybody relies on it.
+TEST_F(ServiceMainDeathTest, WithTooFewDescriptorsItSaysSoAndDoesNotServe) {
+  const auto run = [&] {
+    LimitDescriptors(32, 32);
+    const int code = Run({"--config", file_});
+    std::fputs(err_.str().c_str(), stderr);
+    std::exit(has_served_ ? 99 : code);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(kExitFailed),
+              "cairn-x: the limit of open files is 32, and");
+}
+
+TEST_F(ServiceMainDeathTest, TheLimitOfOpenFilesIsRaisedAsFarAsItGoes) {
+  const auto run = [&] {
+    LimitDescriptors(64, 200);
+    const int code = Run({"--config", file_});
+    rlimit now{};
+    ::getrlimit(RLIMIT_NOFILE, &now);
+    std::exit(code == 7 && now.rlim_cur == 200 ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
