@@ -172,6 +172,10 @@ std::vector<Place> SlotPool::ReadySlotsOf(SegmentId segment) const {
   return ready;
 }
 
+std::size_t SlotPool::SlotsIn(SegmentId segment) const {
+  return AddedSegment(segment).slots.size();
+}
+
 void SlotPool::Unassign(SegmentId segment) {
   CAIRN_CHECK(CouldEmpty(segment)) << "segment " << segment.value();
   Segment& s = segments_[segment.value()];

@@ -136,6 +136,7 @@ class SlotPool {
   // none is filling, evicting or quarantined. False if it is unassigned.
   bool CouldEmpty(SegmentId segment) const;
   std::vector<Place> ReadySlotsOf(SegmentId segment) const;
+  std::size_t SlotsIn(SegmentId segment) const;  // 0: it is unassigned
   // Takes a segment whose slots are all free out of its class, so that it can have another size.
   void Unassign(SegmentId segment);
   // The last hold on `place` has ended. Frees an evicting or quarantined slot; else does nothing.

@@ -29,6 +29,8 @@ void EvictionOrder::Insert(Place place, SizeClass size_class) {
   node = RecencyNode{.size_class = size_class, .is_tracked = true, .is_leaf = true};
   if (segments_.size() <= place.segment.value()) segments_.resize(place.segment.value() + 1);
   SegmentUse& segment = segments_[place.segment.value()];
+  const bool is_new = segment.newest == 0 || segment.size_class != size_class;
+  if (segment.entries == 0 && is_new) segment.since = uses_;
   segment.size_class = size_class;
   ++segment.entries;
   MarkUsed(node, place);
@@ -114,6 +116,10 @@ std::optional<SegmentId> EvictionOrder::VictimSegment(
     found = SegmentId(i);
   }
   return found;
+}
+
+std::uint64_t EvictionOrder::UsesSinceSized(SegmentId segment) const {
+  return segment.value() < segments_.size() ? uses_ - segments_[segment.value()].since : 0;
 }
 
 std::size_t EvictionOrder::EvictableOf(SizeClass size_class) const {

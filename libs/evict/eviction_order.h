@@ -59,6 +59,10 @@ class EvictionOrder {
   std::optional<SegmentId> VictimSegment(std::optional<SizeClass> size_class,
                                          absl::FunctionRef<bool(SegmentId)> may_go) const;
 
+  // How many uses, of any entry, there have been since the segment got its first entry of the size
+  // that it has now.
+  std::uint64_t UsesSinceSized(SegmentId segment) const;
+
   // Entries of the class that could be evicted now.
   std::size_t EvictableOf(SizeClass size_class) const;
   // Entries in the order, pinned ones included.
@@ -76,6 +80,7 @@ class EvictionOrder {
     std::uint32_t pinned = 0;
     SizeClass size_class;      // of its entries
     std::uint64_t newest = 0;  // the last use of any entry that it has or had
+    std::uint64_t since = 0;   // the use at which it got its first entry of this size
   };
   RecencyNode* FindTracked(Place place);
   RecencyQueue& QueueOf(const RecencyNode& node);

@@ -69,8 +69,12 @@ std::optional<FillingSlot> HostTier::TakeSlot(std::uint64_t bytes, Instant now) 
 bool HostTier::MakeRoom(std::uint64_t bytes, Instant now) {
   if (!pool_.CouldTake(bytes)) return false;
   const std::optional<SizeClass> size_class = pool_.FindClass(bytes);
-  if (const std::optional<SegmentId> segment =
-          order_.VictimSegment(size_class, [this](SegmentId id) { return pool_.CouldEmpty(id); })) {
+  // Not before each slot could have been used once: more sizes than segments would otherwise take
+  // them from each other at every put.
+  const auto may_go = [this](SegmentId id) {
+    return pool_.CouldEmpty(id) && order_.UsesSinceSized(id) >= pool_.SlotsIn(id);
+  };
+  if (const std::optional<SegmentId> segment = order_.VictimSegment(size_class, may_go)) {
     EmptySegment(*segment, now);
     return true;
   }

@@ -28,8 +28,8 @@ wire::Refusal WritePath::CheckEntry(NodeSession& session, const wire::OfferEntry
       LayOutSegment(needs_.options.segment_bytes, SlotBytesFor(entry.bytes)).slots == 0) {
     return wire::Refusal::kMalformed;
   }
-  // All of an identity's blocks are of one size, and so are its states: else a session could claim
-  // segments, which keep their slot size for life, for sizes of its own.
+  // All of an identity's blocks are of one size, and so are its states: else a session could take
+  // segments from others for many sizes of its own.
   if (!is_kv && session.state_bytes == 0) session.state_bytes = entry.bytes;
   if (entry.bytes != (is_kv ? session.block_bytes : session.state_bytes)) {
     return wire::Refusal::kMalformed;

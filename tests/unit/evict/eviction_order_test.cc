@@ -137,6 +137,22 @@ TEST(EvictionOrderTest, SizeTakesNoSegmentThatWasUsedAfterItsOwnVictim) {
   EXPECT_FALSE(order.VictimSegment(kSmall, Any).has_value()) << "there is nothing in it to evict";
 }
 
+TEST(EvictionOrderTest, UsesAreCountedSinceASegmentGotItsSize) {
+  EvictionOrder order;
+  EXPECT_EQ(order.UsesSinceSized(SegmentId(7)), 0u);
+  for (std::uint32_t i = 0; i < 5; ++i) order.Insert(SlotIn(0, i), kSmall);
+  EXPECT_EQ(order.UsesSinceSized(SegmentId(0)), 5u);
+  order.Insert(SlotIn(1, 0), kSmall);
+  EXPECT_EQ(order.UsesSinceSized(SegmentId(1)), 1u);
+  order.Remove(SlotIn(1, 0));
+  order.Insert(SlotIn(1, 0), kSmall);
+  EXPECT_EQ(order.UsesSinceSized(SegmentId(1)), 2u) << "the same size again";
+  order.Remove(SlotIn(1, 0));
+  order.Insert(SlotIn(1, 0), kLarge);
+  EXPECT_EQ(order.UsesSinceSized(SegmentId(1)), 1u);
+  EXPECT_EQ(order.UsesSinceSized(SegmentId(0)), 8u);
+}
+
 TEST(EvictionOrderTest, UnknownSlotsAreIgnored) {
   EvictionOrder order;
   order.Touch(SlotAt(9));

@@ -298,6 +298,29 @@ TEST_P(WritePathTest, EntriesOfAnotherSizeFindRoomInAFullArena) {
   EXPECT_EQ(WordOf(*peer.peer, pinned.hits[0]), pinned.hits[0].generation.value());
 }
 
+TEST_P(WritePathTest, MoreSizesThanSegmentsDoNotEmptyThemAtEveryPut) {
+  options_.arena_bytes = options_.segment_bytes * options_.shards;
+  StartNode();
+  std::vector<PeerOnLoop> peers;  // a session has states of one size
+  for (int size = 1; size <= 4; ++size) peers.push_back(LocalWithSession());
+  for (int i = 0; i < 200; ++i) {
+    RawPeer& peer = *peers[i % 4].peer;
+    const std::string bytes = BytesOf(i, (1 + i % 4) * kBlockBytes);
+    PutInPool(peer, 0, bytes);
+    wire::OfferEntry entry = EntryOf(i);
+    entry.kind = EntryKind::kState;
+    entry.bytes = bytes.size();
+    entry.checksum = SumOf(bytes);
+    peer.Say(wire::Type::kOffer, OfferOf({entry}));
+    Settle();
+  }
+  const ShardStats stats = ShardsNow();
+  EXPECT_EQ(stats.offers, 200u);
+  EXPECT_GT(stats.no_room, 0u);
+  EXPECT_GT(stats.segments_resized, 0u) << "nor is it any size's for ever";
+  EXPECT_LE(stats.segments_resized, stats.stored / 7) << "a segment has 7 slots of the largest";
+}
+
 TEST_P(WritePathTest, AllPinnedMeansNoRoom) {
   options_.arena_bytes = options_.segment_bytes * options_.shards;
   StartNode();
