@@ -87,7 +87,7 @@ class PlacementTest(ServiceCase):
         self.teach(service, 0x2a, 300)
         self.teach(service, 7, 5)
         shown = json.loads(plan("show", "--output=json", "--limit=1"))
-        self.assertEqual([(family["family"], family["claims"]) for family in shown["families"]], [(7, 5)])
+        self.assertEqual([(family["family"], family["claims"]) for family in shown["families"]], [("7", 5)])
         self.assertEqual(shown["counters"]["observations"], 305)
         self.assertRegex(plan("show"), r"(?m)^2a +301 +300 ")
 
@@ -96,6 +96,7 @@ class PlacementTest(ServiceCase):
         explained = json.loads(plan("explain", *asked, "--output=json"))
         self.assertEqual(explained["plan"]["positions"], [int(position) for position in answer["positions"]])
         self.assertEqual(explained["plan"]["reason"], answer["reason"])
+        self.assertEqual(explained["family"]["family"], "2a", "as it is asked for")
         text = plan("explain", *asked)
         self.assertIn(answer["reason"], text)
         self.assertRegex(text, r"(?m)^1344 to 1728 +300\.0 ")

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "libs/base/status_macros.h"
+#include "tools/cairnctl/message_json.h"
 
 namespace cairn {
 namespace {
@@ -83,6 +84,23 @@ absl::StatusOr<placement::v1::PlanRequest> PlanRequestOf(const Invocation& call,
   }
   CAIRN_RETURN_IF_ERROR(AddBranches(call, request));
   return request;
+}
+
+std::string ShowFamily(std::uint64_t family) { return absl::StrCat(absl::Hex(family)); }
+
+boost::json::object JsonWithFamilies(const google::protobuf::Message& message) {
+  boost::json::object json = JsonOf(message);
+  const auto name = [](boost::json::value& family) {
+    boost::json::value& id = family.get_object()["family"];
+    id = boost::json::string(ShowFamily(id.to_number<std::uint64_t>()));
+  };
+  if (boost::json::value* one = json.if_contains("family"); one != nullptr && one->is_object()) {
+    name(*one);
+  }
+  if (boost::json::value* list = json.if_contains("families")) {
+    for (boost::json::value& family : list->get_array()) name(family);
+  }
+  return json;
 }
 
 std::string ShowPositions(const google::protobuf::RepeatedField<std::uint64_t>& positions) {

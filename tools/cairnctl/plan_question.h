@@ -1,6 +1,8 @@
 #ifndef CAIRN_TOOLS_CAIRNCTL_PLAN_QUESTION_H_
 #define CAIRN_TOOLS_CAIRNCTL_PLAN_QUESTION_H_
 
+#include <boost/json/object.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ inline constexpr Flag kPlanFlags[] = {
 // whether the numbers fit each other is the service's to say.
 absl::StatusOr<placement::v1::PlanRequest> PlanRequestOf(const Invocation& call,
                                                          std::uint64_t budget_default);
+
+// A family as people and scripts name it: hex digits, as FAMILY is read.
+std::string ShowFamily(std::uint64_t family);
+// A message as JsonOf has it, with its family (and those in a list `families`) in that form.
+boost::json::object JsonWithFamilies(const google::protobuf::Message& message);
 
 // "1024, 2048"; "none".
 std::string ShowPositions(const google::protobuf::RepeatedField<std::uint64_t>& positions);

@@ -48,7 +48,7 @@ void PrintStrategies(std::ostream& out, const pb::ExplainResponse& explained) {
 void PrintFamily(std::ostream& out, const pb::PlanResponse& plan,
                  const pb::ExplainResponse& explained) {
   const pb::Family& family = explained.family();
-  Table table({"FAMILY", absl::StrFormat("%x", family.family())});
+  Table table({"FAMILY", ShowFamily(family.family())});
   table.Add({"requests", absl::StrCat(family.requests())});
   table.Add({"claims", absl::StrCat(family.claims(), ", served by an older state ", family.served(),
                                     ", censored ", family.censored())});
@@ -90,7 +90,7 @@ ExitCode RunExplain(const Invocation& call) {
     CAIRN_ASSIGN_OR_RETURN(const pb::ExplainResponse explained, ExplainOf(service, request));
     std::ostream& out = call.streams.out;
     if (call.output == OutputForm::kJson) {
-      boost::json::object json = JsonOf(explained);
+      boost::json::object json = JsonWithFamilies(explained);
       json["plan"] = JsonOf(plan);
       PrintJson(out, json);
       return kExitDone;

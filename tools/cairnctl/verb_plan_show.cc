@@ -5,11 +5,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "libs/base/status_macros.h"
 #include "tools/cairnctl/json_text.h"
 #include "tools/cairnctl/message_json.h"
 #include "tools/cairnctl/placement_client.h"
+#include "tools/cairnctl/plan_question.h"
 #include "tools/cairnctl/table.h"
 #include "tools/cairnctl/verb.h"
 
@@ -53,7 +53,7 @@ void PrintFamilies(std::ostream& out, const pb::ListFamiliesResponse& families) 
   }
   Table table({"FAMILY", "REQUESTS", "CLAIMS", "SERVED", "CENSORED", "CEILING TOKENS"});
   for (const pb::Family& family : families.families()) {
-    table.Add({absl::StrFormat("%x", family.family()), absl::StrCat(family.requests()),
+    table.Add({ShowFamily(family.family()), absl::StrCat(family.requests()),
                absl::StrCat(family.claims()), absl::StrCat(family.served()),
                absl::StrCat(family.censored()), absl::StrCat(family.ceiling_tokens())});
   }
@@ -68,7 +68,7 @@ ExitCode RunShow(const Invocation& call) {
     std::ostream& out = call.streams.out;
     if (call.output == OutputForm::kJson) {
       boost::json::object json = JsonOf(status);
-      json["families"] = JsonOf(families)["families"];
+      json["families"] = JsonWithFamilies(families)["families"];
       PrintJson(out, json);
       return kExitDone;
     }
