@@ -70,6 +70,25 @@ struct Shared {
   std::set<class Connection*> open;  // server's thread; those whose handlers wait in `io`
   Mutex mutex;
   bool has_ended CAIRN_GUARDED_BY(mutex) = false;  // nothing runs in `io` any more
+  // What replies have asked for, first come first. (Asio keeps what its own thread posts apart for
+  // a while, so what another thread posts later may run earlier.)
+  std::deque<absl::AnyInvocable<void()>> tasks CAIRN_GUARDED_BY(mutex);
+
+  void Post(absl::AnyInvocable<void()> task) {
+    MutexLock lock(mutex);
+    // A reply may outlive the server. What is posted then would own its connection for ever.
+    if (has_ended) return;
+    tasks.push_back(std::move(task));
+    if (tasks.size() == 1) asio::post(io, [this] { RunTasks(); });
+  }
+  void RunTasks() {
+    std::deque<absl::AnyInvocable<void()>> now;
+    {
+      MutexLock lock(mutex);
+      now.swap(tasks);
+    }
+    for (absl::AnyInvocable<void()>& task : now) task();
+  }
 };
 
 // Ends the server's loop if it is ending and every answer that was given has gone out.
@@ -284,12 +303,7 @@ class Reply : public HttpReply {
   }
 
  private:
-  template <class F>
-  void Post(F f) {
-    // A reply may outlive the server. What is posted then would own its connection for ever.
-    MutexLock lock(shared_->mutex);
-    if (!shared_->has_ended) asio::post(shared_->io, std::move(f));
-  }
+  void Post(absl::AnyInvocable<void()> task) { shared_->Post(std::move(task)); }
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<Connection> connection_;
   const std::uint64_t serial_;
@@ -423,7 +437,7 @@ HttpServer::~HttpServer() {
   Shared& shared = *state_->shared;
   // Behind what replies have posted: an answer that was given goes out, if its client takes it.
   asio::steady_timer patience(shared.io);
-  asio::post(shared.io, [&shared, &patience] {
+  shared.Post([&shared, &patience] {
     shared.is_ending = true;
     patience.expires_after(kFlushMax);
     patience.async_wait([&shared](Error cancelled) {
@@ -432,6 +446,7 @@ HttpServer::~HttpServer() {
     StopIfFlushed(shared);
   });
   state_->thread.join();
+  shared.is_ending = false;  // from here on nothing may stop `io`
   patience.cancel();
   // Waiting handlers own their connections, and a connection owns what holds the handlers: run them
   // with an error each, or that circle would never end.
