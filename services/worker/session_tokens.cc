@@ -2,14 +2,15 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cairn/node/v1/admin.grpc.pb.h"
-#include "libs/base/mutex.h"
 #include "libs/base/status_macros.h"
 #include "libs/rpc/rpc_channel.h"
 #include "libs/rpc/status_convert.h"
@@ -22,71 +23,49 @@ constexpr std::int64_t kTokenSeconds = 300;  // only new sessions need it; each 
 
 using TokenDone = absl::AnyInvocable<void(absl::StatusOr<AccessToken>)>;
 
-// One OpenSession under way; lives until its answer, which may come when nobody waits any more.
-class Call {
- public:
-  explicit Call(TokenDone done) : done_(std::move(done)) {}
-  // Once this returns, `done` is not called.
-  void Forget() {
-    {
-      MutexLock lock(mutex_);
-      done_ = nullptr;
-    }
-    context.TryCancel();  // may answer from inside
-  }
-  void Answer(absl::StatusOr<AccessToken> token) {
-    MutexLock lock(mutex_);
-    if (done_ != nullptr) std::exchange(done_, nullptr)(std::move(token));
-    is_answered_ = true;
-    answered_.NotifyAll();
-  }
-  void AwaitAnswer() {
-    MutexLock lock(mutex_);
-    while (!is_answered_) answered_.Wait(mutex_);
-  }
-
-  grpc::ClientContext context;
-  node::v1::OpenSessionRequest request;
-  node::v1::OpenSessionResponse response;
-
- private:
-  Mutex mutex_;
-  TokenDone done_ CAIRN_GUARDED_BY(mutex_);
-  CondVar answered_;
-  bool is_answered_ CAIRN_GUARDED_BY(mutex_) = false;
-};
-
-// Asks for tokens, one call at a time. Its end cancels the last one and waits until gRPC is done
-// with it: the client that asked may go then, and its loop, and the process.
+// Asks for tokens, one call at a time, each on a thread of its own: the last reference to a channel
+// must never go on a thread of gRPC's callback API, which would then wait for itself and free its
+// queue twice.
 class TokenAsker {
  public:
   TokenAsker(const std::shared_ptr<grpc::Channel>& channel, node::v1::OpenSessionRequest request)
       : stub_(node::v1::NodeAdmin::NewStub(channel)), request_(std::move(request)) {}
-  ~TokenAsker() {
-    if (call_ == nullptr) return;
-    call_->Forget();
-    call_->AwaitAnswer();
-  }
+  ~TokenAsker() { Forget(); }
   TokenAsker(const TokenAsker&) = delete;
   TokenAsker& operator=(const TokenAsker&) = delete;
 
   void Ask(TokenDone done) {
-    if (call_ != nullptr) call_->Forget();  // the attempt that asked is over
-    call_ = std::make_shared<Call>(std::move(done));
-    call_->request = request_;
+    Forget();  // the attempt that asked is over
+    call_ = std::make_unique<Call>();
     SetDeadline(call_->context, kOpenSessionTimeout);
-    stub_->async()->OpenSession(&call_->context, &call_->request, &call_->response,
-                                [call = call_](const grpc::Status& status) {
-                                  if (!status.ok()) return call->Answer(FromGrpcStatus(status));
-                                  call->Answer(AccessToken{.token_id = call->response.token_id(),
-                                                           .token = call->response.token()});
-                                });
+    call_->thread = std::thread([this, call = call_.get(), done = std::move(done)]() mutable {
+      node::v1::OpenSessionResponse response;
+      const grpc::Status status = stub_->OpenSession(&call->context, request_, &response);
+      if (call->is_forgotten.load()) return;
+      if (!status.ok()) return done(FromGrpcStatus(status));
+      done(AccessToken{.token_id = response.token_id(), .token = response.token()});
+    });
   }
 
  private:
+  struct Call {
+    grpc::ClientContext context;
+    std::atomic<bool> is_forgotten{false};
+    std::thread thread;
+  };
+  // Once this returns, the last call's `done` is not called any more. A cancelled call ends at
+  // once.
+  void Forget() {
+    if (call_ == nullptr) return;
+    call_->is_forgotten.store(true);
+    call_->context.TryCancel();
+    call_->thread.join();
+    call_.reset();
+  }
+
   const std::unique_ptr<node::v1::NodeAdmin::Stub> stub_;
   const node::v1::OpenSessionRequest request_;
-  std::shared_ptr<Call> call_;
+  std::unique_ptr<Call> call_;
 };
 
 node::v1::OpenSessionRequest RequestFor(const OpenSessionOptions& options) {

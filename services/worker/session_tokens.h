@@ -14,7 +14,7 @@ namespace cairn {
 // at each attempt, since a restarted node writes another one.
 TokenSource DevTokenSource(const std::string& node_run_dir);
 
-// mTLS: each attempt asks the node's OpenSession for a token of this root, on gRPC's threads.
+// mTLS: each attempt asks the node's OpenSession for a token of this root, on a thread of its own.
 struct OpenSessionOptions {
   std::string node_grpc;  // "host:port"
   RpcSecurity security;
