@@ -1,10 +1,11 @@
 """What a worker answers to bad requests, and how it refuses bad files."""
 import json
+import socket
 import struct
 
 import tiny_model
 from support import main, run, tls_files
-from worker_support import Worker, WorkerCase, prompt
+from worker_support import Worker, WorkerCase, prompt, wait_until
 
 
 class HttpErrorTest(WorkerCase):
@@ -152,6 +153,21 @@ class BadFileTest(WorkerCase):
             self.assertEqual(ran.returncode, 2, f"{words}: {ran.stderr}")
             self.assertIn(words, ran.stderr)
         self.assertEqual(run("cairn-worker", "--config", self.write("good.yaml", json.dumps(good)), "--check_config").returncode, 0)
+
+    def test_idle_clients_leave_descriptors_for_the_rest(self):
+        worker = Worker(self, "few")
+        worker.arguments = ["bash", "-c", 'ulimit -n 300 && exec "$0" "$@"', *worker.arguments]
+        self.start(worker)
+        lowered = worker.wait_event("connections_max_lowered").values
+        self.assertEqual((lowered["from"], lowered["to"], lowered["open_files_max"]), ("256", "150", "300"))
+        host, port = worker.address.split(":")
+        idle = [socket.create_connection((host, int(port))) for _ in range(200)]
+        status, text = worker.post("/health", None, "GET")
+        self.assertEqual(status, 503, text)
+        self.assertIn("too many connections", text)
+        for one in idle:
+            one.close()
+        wait_until(lambda: worker.post("/health", None, "GET")[0] == 200, worker.log)
 
     def test_a_taken_port_is_named(self):
         first = self.start(Worker(self, "first"))

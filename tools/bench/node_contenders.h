@@ -15,9 +15,10 @@
 
 namespace cairn::bench {
 
-// NodeSite is one cairn-node at a time, new for every block size (a segment's slots have one size
-// for life), with two sessions of this process: one of this host, one over tcp as peers have it.
-// The node holds all of `source` under KeyOf(block number) when Prepare returns.
+// NodeSite is one cairn-node at a time, new for every block size (so that no run begins with
+// another one's entries to evict), with two sessions of this process: one of this host, one over
+// tcp as peers have it. The node holds all of `source` under KeyOf(block number) when Prepare
+// returns.
 class NodeSite {
  public:
   struct Needs {

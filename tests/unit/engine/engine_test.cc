@@ -232,6 +232,23 @@ TEST(EngineTest, ClosedEngineAnswersWhatItHasAndThenSaysSo) {
   EXPECT_EQ(waiting->tokens.size(), 5u);
 }
 
+TEST(EngineTest, ClosedEngineIsIdleOnlyWhenItsOffersHaveComeBack) {
+  EngineWorld world({.has_cache = true});
+  Rng rng(1);
+  world.cache->keeps_offers = true;
+  Answer* answer = world.Submit({Prefix(RandomTokens(rng, 40))}, 1);
+  while (!answer->is_finished) world.engine->RunStep();
+  ASSERT_FALSE(world.cache->kept.empty());
+  bool is_idle = false;
+  world.engine->Close([&] { is_idle = true; });
+  while (world.engine->RunStep()) {
+  }
+  EXPECT_FALSE(is_idle) << "its blocks are being read";
+  for (auto& done : world.cache->kept) done();
+  world.RunAll();
+  EXPECT_TRUE(is_idle);
+}
+
 TEST(EngineTest, EngineWithoutRequestsClosesAtOnce) {
   EngineWorld world({});
   int told = 0;

@@ -101,6 +101,7 @@ void SlotCache::Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void(
     std::memcpy(memory_.data() + slot * block_bytes_, block.bytes.data(), block_bytes_);
     slot_of_[block.key] = slot;
   }
+  if (keeps_offers) return kept.push_back(std::move(done));
   done();
 }
 

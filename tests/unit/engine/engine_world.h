@@ -36,6 +36,8 @@ class SlotCache : public BlockCache {
   std::size_t stored() const { return slot_of_.size(); }
   std::uint64_t conflicts() const { return conflicts_; }  // one key, two contents: promise 4 broken
   bool is_open = true;                                    // takes offers
+  bool keeps_offers = false;                     // is slow to say that it is done with them
+  std::vector<absl::AnyInvocable<void()>> kept;  // what it then has to say
   Instant leave_by = Instant::Infinite();
   Instant void_at = Instant::Infinite();
 

@@ -273,10 +273,38 @@ TEST(HttpServerTest, StreamsThatWereEndedBeforeTheEndGoOutWhole) {
   }
 }
 
-TEST(HttpServerTest, AnAnswerThatNobodyTakesDoesNotKeepTheServer) {
-  auto server = *HttpServer::Start({}, [](HttpRequest, std::shared_ptr<HttpReply> reply) {
-    reply->Send(200, "text/plain", std::string(64 << 20, 'x'));
+TEST(HttpServerTest, AReplysCallsRunInTheOrderInWhichTheyWereMade) {
+  Mutex mutex;
+  CondVar changed;
+  std::shared_ptr<HttpReply> given;
+  bool is_done = false;
+  auto server = *HttpServer::Start({}, [&](HttpRequest, std::shared_ptr<HttpReply> reply) {
+    reply->BeginStream("text/plain");
+    MutexLock lock(mutex);
+    given = std::move(reply);
+    changed.NotifyAll();
+    while (!is_done) changed.Wait(mutex);  // the other thread's calls come while this one's wait
   });
+  RawClient client(server->address());
+  client.Write(Post("/", ""));
+  {
+    MutexLock lock(mutex);
+    while (given == nullptr) changed.Wait(mutex);
+    given->StreamPiece("piece");
+    given->EndStream();
+    given.reset();
+    is_done = true;
+    changed.NotifyAll();
+  }
+  const std::string answer = client.ReadTo("0\r\n\r\n");
+  EXPECT_NE(answer.find("5\r\npiece\r\n0\r\n\r\n"), std::string::npos) << answer;
+}
+
+TEST(HttpServerTest, AnAnswerThatNobodyTakesDoesNotKeepTheServer) {
+  auto server = *HttpServer::Start({.idle_timeout = absl::Hours(1)},
+                                   [](HttpRequest, std::shared_ptr<HttpReply> reply) {
+                                     reply->Send(200, "text/plain", std::string(64 << 20, 'x'));
+                                   });
   RawClient client(server->address());
   client.Write(Post("/", ""));
   client.ReadTo("xxx");
