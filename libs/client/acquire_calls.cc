@@ -32,6 +32,7 @@ void AcquireCalls::Begin(AcquireRequest request, AcquireDone done,
   const bool is_pull = request.want == wire::Want::kPull;
   CAIRN_CHECK(request.kinds.empty() || request.kinds.size() == request.keys.size());
   CAIRN_CHECK(request.targets.size() == (is_pull ? request.keys.size() : 0));
+  CAIRN_CHECK(request.ends.size() == (request.prompt_tokens > 0 ? request.keys.size() : 0));
   ++context_.stats.acquires;
   context_.stats.keys_asked += request.keys.size();
   if (refused.has_value()) return Refuse(std::move(request), std::move(done), *refused);
@@ -54,6 +55,7 @@ void AcquireCalls::Begin(AcquireRequest request, AcquireDone done,
   call.is_pull = is_pull;
   call.is_hybrid = request.is_hybrid;
   call.resume_depth_max = request.resume_depth_max;
+  call.prompt_tokens = request.prompt_tokens;
   call.answer = EmptyAnswer(request.keys.size(), asked);
   call.answer.pin_ends_at =
       context_.loop.Now() +
@@ -96,6 +98,10 @@ absl::Status AcquireCalls::SendAcquire(RequestId id, const AcquireRequest& reque
     m.kinds.assign(request.kinds.begin(),
                    request.kinds.begin() + static_cast<std::ptrdiff_t>(asked));
   }
+  m.prompt_tokens = request.prompt_tokens;
+  if (request.prompt_tokens > 0) {
+    m.ends.assign(request.ends.begin(), request.ends.begin() + static_cast<std::ptrdiff_t>(asked));
+  }
   m.released = releases_.Take();
   const absl::Status sent = context_.session->Send(wire::Type::kAcquire, wire::Encode(m));
   if (!sent.ok()) releases_.PutBack(std::move(m.released));
@@ -131,6 +137,8 @@ absl::Status AcquireCalls::OnAcquired(absl::string_view body) {
   Call& call = found->second;
   CAIRN_RETURN_IF_ERROR(CheckAnswer(call, acquired));
   call.answer.resume_depth = acquired.resume_depth;
+  call.answer.family = acquired.family;
+  call.answer.overlap_depth = acquired.overlap_depth;
   context_.stats.keys_capped += acquired.capped;
   if (acquired.result == wire::AcquireResult::kNoSession) {
     return absl::UnavailableError("the node knows of no session");
@@ -158,13 +166,15 @@ absl::Status AcquireCalls::CheckAnswer(const Call& call, const wire::Acquired& a
   }
   if (!acquired.hits.empty() &&
       acquired.hits.back().index >= std::min(call.answer.keys.size(), limits::kKeysPerMessageMax)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ACQUIRED hits key ", acquired.hits.back().index, " of ",
-                     call.answer.keys.size()));
+    return absl::InvalidArgumentError(absl::StrCat("ACQUIRED hits key ", acquired.hits.back().index,
+                                                   " of ", call.answer.keys.size()));
   }
   if (acquired.resume_depth > (call.is_hybrid ? call.resume_depth_max : 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ACQUIRED resumes at ", acquired.resume_depth));
+    return absl::InvalidArgumentError(absl::StrCat("ACQUIRED resumes at ", acquired.resume_depth));
+  }
+  if (acquired.overlap_depth > call.prompt_tokens) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "ACQUIRED has an overlap of ", acquired.overlap_depth, " tokens of ", call.prompt_tokens));
   }
   return absl::OkStatus();
 }
@@ -221,16 +231,16 @@ void AcquireCalls::VerifyHits(RequestId id, const std::vector<wire::Descriptor>&
       --call.open;
       continue;
     }
-    const std::optional<BlockVerifier::Verdict> known = verifier_.Verify(
-        call.answer.mapping, hit.place, key.block,
-        [this, id, session = context_.session->serial(), pin = call.pin, index = hit.index](
-            BlockVerifier::Verdict verdict, bool is_first) {
-          if (verdict == BlockVerifier::Verdict::kCorrupt && is_first) Suspect(session, pin, index);
-          OnVerified(id, index, verdict);
-        });
+    const std::optional<BlockVerifier::Verdict> known =
+        verifier_.Verify(call.answer.mapping, hit.place, key.block,
+                         [this, id, session = context_.session->serial(), pin = call.pin,
+                          index = hit.index](BlockVerifier::Verdict verdict, bool is_first) {
+                           if (verdict == BlockVerifier::Verdict::kCorrupt && is_first)
+                             Suspect(session, pin, index);
+                           OnVerified(id, index, verdict);
+                         });
     if (!known.has_value()) continue;
-    key.result =
-        *known == BlockVerifier::Verdict::kSound ? KeyResult::kHit : KeyResult::kBusy;
+    key.result = *known == BlockVerifier::Verdict::kSound ? KeyResult::kHit : KeyResult::kBusy;
     --call.open;
   }
   if (call.open == 0) Tell(id);
@@ -245,10 +255,18 @@ void AcquireCalls::OnVerified(RequestId id, std::uint32_t index, BlockVerifier::
   Call& call = found->second;
   KeyResult& result = call.answer.keys[index].result;
   switch (verdict) {
-    case BlockVerifier::Verdict::kSound: result = KeyResult::kHit; break;
-    case BlockVerifier::Verdict::kStale: result = KeyResult::kStale; break;
-    case BlockVerifier::Verdict::kCorrupt: result = KeyResult::kCorrupt; break;
-    case BlockVerifier::Verdict::kBusy: result = KeyResult::kBusy; break;
+    case BlockVerifier::Verdict::kSound:
+      result = KeyResult::kHit;
+      break;
+    case BlockVerifier::Verdict::kStale:
+      result = KeyResult::kStale;
+      break;
+    case BlockVerifier::Verdict::kCorrupt:
+      result = KeyResult::kCorrupt;
+      break;
+    case BlockVerifier::Verdict::kBusy:
+      result = KeyResult::kBusy;
+      break;
   }
   if (--call.open == 0) Tell(id);
 }

@@ -47,9 +47,10 @@ class AcquireCalls {
     bool is_pull = false;
     bool is_hybrid = false;
     std::uint64_t resume_depth_max = 0;
+    std::uint32_t prompt_tokens = 0;
     bool is_answered = false;
-    std::vector<std::uint32_t> hits;  // indices that the node says are there
-    std::size_t open = 0;             // of them, not yet verified or pulled
+    std::vector<std::uint32_t> hits;         // indices that the node says are there
+    std::size_t open = 0;                    // of them, not yet verified or pulled
     KeyResult missing = KeyResult::kAbsent;  // of what is open when it is told
     std::vector<absl::Span<std::byte>> targets;
     PinId pin;

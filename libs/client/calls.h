@@ -35,6 +35,10 @@ struct AcquireRequest {
   std::vector<PullTarget> targets;       // kPull: one per key; else none
   bool is_hybrid = false;                // all or nothing, see AcquireAnswer::resume_depth
   std::uint64_t resume_depth_max = 0;    // hybrid: n - 1
+  // Of a prompt's first Acquire only: its length, and one per key, how many of its tokens come up
+  // to the end of the key's block. 0 and empty: the node learns nothing from this one.
+  std::uint32_t prompt_tokens = 0;
+  std::vector<std::uint32_t> ends;
 };
 
 struct KeyAnswer {
@@ -47,10 +51,12 @@ struct KeyAnswer {
 // Every key asked for is a hit or a miss; hits may have holes between them. A hit's bytes have had
 // their checksum verified: in place once per arena, slot and generation, pulled always.
 struct AcquireAnswer {
-  std::vector<KeyAnswer> keys;                   // as asked
-  std::uint64_t resume_depth = 0;                // hybrid; 0: compute from the start
-  HeldPin pin;                                  // empty when there is nothing to hold
-  Instant pin_ends_at;                          // by age, at the earliest: be off the arena before
+  std::vector<KeyAnswer> keys;      // as asked
+  std::uint64_t resume_depth = 0;   // hybrid; 0: compute from the start
+  std::uint64_t family = 0;         // of the prompt, if the node looks at overlaps; else 0
+  std::uint32_t overlap_depth = 0;  // tokens in common with an earlier prompt
+  HeldPin pin;                      // empty when there is nothing to hold
+  Instant pin_ends_at;              // by age, at the earliest: be off the arena before
   std::shared_ptr<const ArenaMapping> mapping;  // of the blocks in place; hold it while reading
 };
 using AcquireDone = absl::AnyInvocable<void(AcquireAnswer)>;
@@ -67,9 +73,9 @@ using PullDone = absl::AnyInvocable<void(std::vector<KeyResult>)>;  // as asked
 struct OfferBlock {
   Key key;
   EntryKind kind = EntryKind::kKvBlock;
-  std::optional<Key> parent;            // the block before it in its chain
-  absl::Span<const std::byte> bytes;    // in the pool if the client has one; the whole block,
-  Checksum checksum;                    // empty slots zeroed and summed too
+  std::optional<Key> parent;          // the block before it in its chain
+  absl::Span<const std::byte> bytes;  // in the pool if the client has one; the whole block,
+  Checksum checksum;                  // empty slots zeroed and summed too
   std::uint64_t depth = 0;
 };
 // Called once per block, in any order: the last word, and the end of the loan of its bytes.

@@ -14,6 +14,13 @@ json::array TokenList(const std::vector<std::uint32_t>& tokens) {
   return list;
 }
 
+json::value CheckpointsOf(const CompletionReport& report) {
+  if (!report.checkpoints.has_value()) return nullptr;
+  json::array positions;
+  for (const std::uint64_t position : report.checkpoints->positions) positions.push_back(position);
+  return json::object{{"positions", std::move(positions)}, {"source", report.checkpoints->source}};
+}
+
 json::object Usage(const CompletionReport& report, const std::vector<std::uint32_t>& tokens) {
   json::array spans;
   for (const CompletionReport::Span& span : report.spans) {
@@ -31,6 +38,8 @@ json::object Usage(const CompletionReport& report, const std::vector<std::uint32
                                              {"tokens_reused_remote", 0},
                                              {"tokens_computed", report.tokens_computed},
                                              {"resume_depth", 0},
+                                             {"overlap_depth", report.overlap_depth},
+                                             {"checkpoints", CheckpointsOf(report)},
                                              {"spans", std::move(spans)},
                                              {"spans_ignored", report.ignored_spans},
                                              {"ttft_ms", report.ttft_ms},

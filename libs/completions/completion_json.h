@@ -59,6 +59,13 @@ struct CompletionReport {
   std::vector<Span> spans;
   bool ignored_spans = false;
   double ttft_ms = 0;
+  std::uint32_t overlap_depth = 0;
+  // Where recurrent states of the prompt are wanted, if anybody has said so.
+  struct Checkpoints {
+    std::vector<std::uint64_t> positions;
+    std::string source;  // "service", "cached", "balanced"
+  };
+  std::optional<Checkpoints> checkpoints;
 };
 
 // A whole answer. `tokens` are the generated ids (usage.cairn.completion_token_ids).

@@ -26,6 +26,15 @@ class ArenaLease {
   virtual Instant void_at() const = 0;
 };
 
+// The blocks of a prompt that may be hits.
+struct WantedBlocks {
+  std::vector<Key> keys;  // in prompt order
+  // Of a request's first lookup: the prompt's length, and one per key, how many of its tokens come
+  // up to the block's end. 0 and empty in later ones.
+  std::uint32_t prompt_tokens = 0;
+  std::vector<std::uint32_t> ends;
+};
+
 struct AcquiredBlocks {
   struct Hit {
     std::uint32_t index = 0;  // into the keys asked for
@@ -33,6 +42,8 @@ struct AcquiredBlocks {
   };
   std::vector<Hit> hits;
   std::shared_ptr<ArenaLease> lease;  // null without hits
+  std::uint64_t family = 0;           // of prompts that begin like this one; 0: not known
+  std::uint32_t overlap_depth = 0;    // tokens in common with an earlier prompt, stored or not
 };
 
 struct OfferedBlock {
@@ -50,7 +61,7 @@ struct OfferedBlock {
 class BlockCache {
  public:
   virtual ~BlockCache() = default;
-  virtual void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) = 0;
+  virtual void Acquire(WantedBlocks wanted, absl::AnyInvocable<void(AcquiredBlocks)> done) = 0;
   // False while nobody would take an offer: what is kept back then may be offered later. Any
   // thread.
   virtual bool takes_offers() const = 0;

@@ -36,7 +36,8 @@ class ClientLease : public ArenaLease {
 };
 
 AcquiredBlocks ToBlocks(AcquireAnswer answer, Instant now, absl::Duration remap_grace) {
-  AcquiredBlocks out;
+  AcquiredBlocks out{
+      .hits = {}, .lease = nullptr, .family = answer.family, .overlap_depth = answer.overlap_depth};
   for (std::uint32_t i = 0; i < answer.keys.size(); ++i) {
     const HitBlock& block = answer.keys[i].block;
     // A session without an arena (no shared memory) has hits that would have to be pulled; the
@@ -56,11 +57,12 @@ AcquiredBlocks ToBlocks(AcquireAnswer answer, Instant now, absl::Duration remap_
 
 }  // namespace
 
-void ClientBlockCache::Acquire(std::vector<Key> keys,
-                               absl::AnyInvocable<void(AcquiredBlocks)> done) {
-  loop_.Post([this, keys = std::move(keys), done = std::move(done)]() mutable {
+void ClientBlockCache::Acquire(WantedBlocks wanted, absl::AnyInvocable<void(AcquiredBlocks)> done) {
+  loop_.Post([this, wanted = std::move(wanted), done = std::move(done)]() mutable {
     AcquireRequest request;
-    request.keys = std::move(keys);
+    request.keys = std::move(wanted.keys);
+    request.prompt_tokens = wanted.prompt_tokens;
+    request.ends = std::move(wanted.ends);
     request.deadline = loop_.Now() + options_.acquire_timeout;
     client_.Acquire(std::move(request),
                     [this, done = std::move(done)](AcquireAnswer answer) mutable {

@@ -25,7 +25,7 @@ class ClientBlockCache : public BlockCache {
   ClientBlockCache(const Options& options, CacheClient& client, Loop& loop)
       : options_(options), client_(client), loop_(loop) {}
 
-  void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
+  void Acquire(WantedBlocks wanted, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
   bool takes_offers() const override { return client_.is_connected(); }
   void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) override;
 

@@ -2,6 +2,7 @@
 #define CAIRN_LIBS_ENGINE_COMPLETION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/types/span.h"
 #include "libs/base/strong_id.h"
 #include "libs/engine/sampler.h"
+#include "libs/ports/plan_source.h"
 #include "libs/span/prompt_hasher.h"
 
 namespace cairn {
@@ -43,6 +45,9 @@ struct CompletionUsage {
   std::vector<Span> spans;            // the prompt's spans, in order
   bool ignored_spans = false;         // the model has no spans: the prompt was one prefix
   absl::Duration time_to_first_token;
+  std::uint32_t overlap_depth = 0;  // tokens in common with an earlier prompt, stored or not
+  // Where recurrent states of the prompt are wanted; none if nobody was asked, or has answered yet.
+  std::optional<CheckpointPlan> checkpoints;
 };
 
 // Receives an answer. Called on the engine's thread: hand over and return.

@@ -44,19 +44,24 @@ absl::Status CheckLength(const PromptLayout& layout, std::uint32_t max_tokens,
 }  // namespace
 
 Engine::Engine(const Options& options, Device& device, const TextTokenizer& tokenizer,
-               OwnedMemory& pool, BlockCache* cache, const Loop& clock)
+               OwnedMemory& pool, BlockCache* cache, PlanSource* plans, const Loop& clock)
     : options_(options),
       device_(device),
       tokenizer_(tokenizer),
       cache_(cache),
+      plans_(plans),
       clock_(clock),
       pool_(pool.bytes(), device.layout().block_bytes()) {
   CAIRN_CHECK(options.step_rows_max > 0);
   CAIRN_CHECK(options.step_rows_max <= limits::kStepRowsMax);
+  device_.UsePool(pool_.memory(), pool_.takes());
   PublishStats();
 }
 
-Engine::~Engine() { CAIRN_CHECK(is_idle()) << "an engine is drained before it is destroyed"; }
+Engine::~Engine() {
+  CAIRN_CHECK(is_idle()) << "an engine is drained before it is destroyed";
+  device_.UsePool({}, {});
+}
 
 absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
                                             std::unique_ptr<CompletionSink> sink) {
@@ -165,7 +170,7 @@ void Engine::PublishStats() {
   stats_now_.pool_blocks_available = pool_.available();
   MutexLock lock(mutex_);
   stats_ = stats_now_;
-  is_idle_ = inbox_.empty() && actives_.empty() && offers_.empty() && acquires_out_ == 0;
+  is_idle_ = inbox_.empty() && actives_.empty() && offers_.empty() && calls_out_ == 0;
 }
 
 bool Engine::TakeInbox() {
@@ -210,19 +215,26 @@ bool Engine::Admit() {
 void Engine::Acquire(ActiveRequest& active) {
   std::vector<std::uint32_t> blocks = active.sequence.BlocksToAcquire();
   if (cache_ == nullptr || blocks.empty()) {
+    if (!active.was_acquired) AskForCheckpoints(active, {});
     CountFirstLookup(active);
     active.state = State::kRunning;
     return;
   }
   active.state = State::kAcquiring;
-  std::vector<Key> keys;
-  keys.reserve(blocks.size());
-  for (const std::uint32_t block : blocks) keys.push_back(active.sequence.keys()[block]);
-  ++acquires_out_;
-  cache_->Acquire(std::move(keys), [this, id = active.id,
-                                    blocks = std::move(blocks)](AcquiredBlocks result) mutable {
+  WantedBlocks wanted;
+  wanted.keys.reserve(blocks.size());
+  for (const std::uint32_t block : blocks) wanted.keys.push_back(active.sequence.keys()[block]);
+  if (!active.was_acquired) {
+    wanted.prompt_tokens = active.prompt_tokens;
+    for (const std::uint32_t block : blocks) {
+      wanted.ends.push_back(active.sequence.layout().blocks()[block].depth());
+    }
+  }
+  ++calls_out_;
+  cache_->Acquire(std::move(wanted), [this, id = active.id,
+                                      blocks = std::move(blocks)](AcquiredBlocks result) mutable {
     Put([this, id, blocks = std::move(blocks), result = std::move(result)]() mutable {
-      --acquires_out_;
+      --calls_out_;
       OnAcquired(id, blocks, std::move(result));
     });
   });
@@ -238,6 +250,7 @@ void Engine::OnAcquired(CompletionId id, const std::vector<std::uint32_t>& block
   for (const AcquiredBlocks::Hit& hit : result.hits) {
     active->sequence.TakeHit(blocks[hit.index], hit.block);
   }
+  if (!active->was_acquired) AskForCheckpoints(*active, result);
   active->lease = std::move(result.lease);
   CountFirstLookup(*active);
   if (active->max_tokens > 0 && !active->sequence.PrepareLastToken()) {
@@ -261,6 +274,44 @@ void Engine::CountFirstLookup(ActiveRequest& active) {
     if (segment.kind == SegmentKind::kSpan) active.usage.spans.push_back(span);
   }
   stats_now_.tokens_reused += active.usage.tokens_reused;
+}
+
+void Engine::AskForCheckpoints(ActiveRequest& active, const AcquiredBlocks& found) {
+  active.usage.overlap_depth = found.overlap_depth;
+  if (plans_ == nullptr) return;
+  CheckpointQuestion question{.family = found.family,
+                              .length = active.prompt_tokens,
+                              .resume_depth = 0,
+                              .shared_depth = found.overlap_depth};
+  // Up to the first block that is missing nothing is computed.
+  const absl::Span<const PromptBlock> blocks = active.sequence.layout().blocks();
+  for (std::uint32_t i = 0; i < blocks.size() && active.sequence.WasHit(i); ++i) {
+    question.resume_depth = blocks[i].depth();
+  }
+  if (question.resume_depth >= question.length) return;  // nothing left to take a state of
+  ++calls_out_;
+  plans_->Ask(question, [this, id = active.id](CheckpointPlan plan) {
+    Put([this, id, plan = std::move(plan)]() mutable {
+      --calls_out_;
+      OnCheckpoints(id, std::move(plan));
+    });
+  });
+}
+
+void Engine::OnCheckpoints(CompletionId id, CheckpointPlan plan) {
+  switch (plan.origin) {
+    case PlanOrigin::kService:
+      ++stats_now_.plans_by_service;
+      break;
+    case PlanOrigin::kCached:
+      ++stats_now_.plans_cached;
+      break;
+    case PlanOrigin::kBalanced:
+      ++stats_now_.plans_balanced;
+      break;
+  }
+  ActiveRequest* active = Find(id);
+  if (active != nullptr) active->usage.checkpoints = std::move(plan);
 }
 
 void Engine::Finish(ActiveRequest& active, FinishReason reason, absl::string_view text) {

@@ -19,6 +19,7 @@
 #include "libs/ports/device.h"
 #include "libs/ports/loop.h"
 #include "libs/ports/memory.h"
+#include "libs/ports/plan_source.h"
 #include "libs/ports/tokenizer.h"
 
 namespace cairn {
@@ -37,6 +38,9 @@ struct EngineStats {
   std::uint64_t requests_moved_off_arena = 0;
   std::uint64_t requests_acquired_again = 0;
   std::uint64_t blocks_offered = 0;
+  std::uint64_t plans_by_service = 0;  // of checkpoints, by who chose the positions
+  std::uint64_t plans_cached = 0;
+  std::uint64_t plans_balanced = 0;
   std::uint32_t waiting = 0;
   std::uint32_t running = 0;
   std::uint32_t pool_blocks = 0;
@@ -63,9 +67,11 @@ class Engine {
     std::uint32_t running_max = 64;     // requests past `waiting`
     std::uint32_t requests_max = 256;   // waiting ones included; more are refused
   };
-  // `clock` is only asked for the time. `cache` may be null: every lookup then misses.
+  // `clock` is only asked for the time. `cache` may be null: every lookup then misses. `plans` may
+  // be null: nobody says where a prompt's recurrent states are wanted. (No model here has any yet:
+  // what is wanted is told with the answer.)
   Engine(const Options& options, Device& device, const TextTokenizer& tokenizer, OwnedMemory& pool,
-         BlockCache* cache, const Loop& clock);
+         BlockCache* cache, PlanSource* plans, const Loop& clock);
   ~Engine();
 
   // INVALID_ARGUMENT for what can never run (too long for the model or the pool), naming both
@@ -103,6 +109,8 @@ class Engine {
   void Acquire(ActiveRequest& active);
   void OnAcquired(CompletionId id, const std::vector<std::uint32_t>& blocks, AcquiredBlocks result);
   void CountFirstLookup(ActiveRequest& active);
+  void AskForCheckpoints(ActiveRequest& active, const AcquiredBlocks& found);
+  void OnCheckpoints(CompletionId id, CheckpointPlan plan);
   void LeaveArenaInTime(ActiveRequest& active);
   bool ComputeStep();
   void PlanFor(ActiveRequest& active, std::uint32_t rows_max);
@@ -117,13 +125,14 @@ class Engine {
   Device& device_;
   const TextTokenizer& tokenizer_;
   BlockCache* const cache_;
+  PlanSource* const plans_;
   const Loop& clock_;
   KvPool pool_;
   Sampler sampler_;
   std::deque<std::unique_ptr<ActiveRequest>> actives_;                 // in arrival order
   absl::flat_hash_map<std::uint64_t, std::vector<PoolBlock>> offers_;  // on loan to the cache
   std::uint64_t last_offer_ = 0;
-  std::uint64_t acquires_out_ = 0;
+  std::uint64_t calls_out_ = 0;  // to cache and plans, unanswered
   absl::AnyInvocable<void()> on_idle_;
   EngineStats stats_now_;  // the engine thread's own; published once a step
   // The step at hand; members, so that their memory is kept.

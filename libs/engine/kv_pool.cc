@@ -59,7 +59,10 @@ PoolBlock PoolReservation::Take() {
 }
 
 KvPool::KvPool(absl::Span<std::byte> memory, std::uint64_t block_bytes)
-    : memory_(memory), block_bytes_(block_bytes), claims_(memory.size() / block_bytes, 0) {
+    : memory_(memory),
+      block_bytes_(block_bytes),
+      claims_(memory.size() / block_bytes, 0),
+      takes_(claims_.size(), 0) {
   free_.reserve(claims_.size());
   for (std::size_t i = claims_.size(); i > 0; --i)
     free_.push_back(static_cast<std::uint32_t>(i - 1));
@@ -84,6 +87,7 @@ PoolBlock KvPool::TakeReserved() {
   const std::uint32_t index = free_.back();
   free_.pop_back();
   claims_[index] = 1;
+  ++takes_[index];
   PoolBlock block(this, index);
   std::memset(block.bytes().data(), 0, block_bytes_);
   return block;

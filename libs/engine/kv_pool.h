@@ -71,6 +71,9 @@ class KvPool {
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(claims_.size()); }
   // Neither held nor reserved.
   std::uint32_t available() const { return static_cast<std::uint32_t>(free_.size()) - reserved_; }
+  absl::Span<const std::byte> memory() const { return memory_; }
+  // By block: how often it was taken. What is in a block from an earlier time is no one's any more.
+  absl::Span<const std::uint64_t> takes() const { return takes_; }
   // All of `blocks`, or nothing (an empty reservation with blocks() == 0) if fewer are available.
   bool Reserve(std::uint32_t blocks, PoolReservation* out);
 
@@ -83,6 +86,7 @@ class KvPool {
   absl::Span<std::byte> memory_;
   const std::uint64_t block_bytes_;
   std::vector<std::uint32_t> claims_;  // by block: how many PoolBlocks name it
+  std::vector<std::uint64_t> takes_;
   std::vector<std::uint32_t> free_;    // a stack: the block freed last is warm in cache
   std::uint32_t reserved_ = 0;
 };

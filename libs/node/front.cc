@@ -31,7 +31,11 @@ Front::Front(const Needs& needs)
       lanes_holder_(std::make_unique<Lanes>(std::move(needs.ports.make_transport),
                                             static_cast<PeerReceiver&>(*this))),
       lanes_(*lanes_holder_),
-      read_({needs.options, needs.ports.loop, lanes_, stats_, shards_}),
+      overlaps_(needs.ports.overlaps == nullptr
+                    ? nullptr
+                    : std::make_unique<OverlapWatch>(needs.options.overlap_blocks_max, boot_.low,
+                                                     *needs.ports.overlaps, stats_)),
+      read_({needs.options, needs.ports.loop, lanes_, stats_, shards_, overlaps_.get()}),
       write_({needs.options, needs.ports.loop, lanes_, stats_, shards_}),
       door_({needs.options, boot_, needs.arena, needs.ports.memory, needs.ports.loop, lanes_,
              tokens_, stats_, *this}) {

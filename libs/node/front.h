@@ -19,6 +19,7 @@
 #include "libs/node/lanes.h"
 #include "libs/node/node_session.h"
 #include "libs/node/options.h"
+#include "libs/node/overlap_watch.h"
 #include "libs/node/ports.h"
 #include "libs/node/read_path.h"
 #include "libs/node/shard.h"
@@ -129,6 +130,7 @@ class Front final : private PeerReceiver, private DoorHost, private ShardReplies
   // The paths, then the door, and last, to go first, the transports: their end calls nothing.
   std::unique_ptr<Lanes> lanes_holder_;
   Lanes& lanes_;
+  std::unique_ptr<OverlapWatch> overlaps_;  // null: nobody learns where prompts part
   ReadPath read_;
   WritePath write_;
   Door door_;

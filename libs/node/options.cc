@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "libs/overlap/overlap_book.h"
 
 namespace cairn {
 namespace {
@@ -33,9 +34,10 @@ absl::Status ValidateArena(const NodeOptions& o) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateCount(absl::string_view field, std::uint64_t value, std::uint64_t most) {
-  if (value >= 1 && value <= most) return absl::OkStatus();
-  return Bad(field, absl::StrCat("from 1 to ", most, ", not ", value));
+absl::Status ValidateCount(absl::string_view field, std::uint64_t value, std::uint64_t most,
+                           std::uint64_t least = 1) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return Bad(field, absl::StrCat("from ", least, " to ", most, ", not ", value));
 }
 
 }  // namespace
@@ -52,6 +54,8 @@ absl::Status Validate(const NodeOptions& o) {
                          limits::kOpenOffersMax),
            ValidateCount("loans_max", o.loans_max, limits::kLoansMax),
            ValidateCount("sends_per_session_max", o.sends_per_session_max, limits::kSendsQueuedMax),
+           ValidateCount("overlap_blocks_max", o.overlap_blocks_max, OverlapBook::kBlocksMax,
+                         OverlapBook::kBlocksMin),
        }) {
     if (!status.ok()) return status;
   }

@@ -9,6 +9,7 @@
 #include "libs/ports/local_channel.h"
 #include "libs/ports/loop.h"
 #include "libs/ports/memory.h"
+#include "libs/ports/overlap_sink.h"
 
 namespace cairn {
 
@@ -25,6 +26,7 @@ struct NodePorts {
   std::vector<ShardPorts> shards;  // one per shard; with one shard usually the transport loop
   std::unique_ptr<LocalListener> local_listener;  // null: no peers on this host
   TransportMaker make_transport;                  // called on the transport loop
+  OverlapSink* overlaps = nullptr;  // null: nobody learns where prompts part. Outlives the node
 };
 
 }  // namespace cairn

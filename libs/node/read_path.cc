@@ -70,6 +70,8 @@ void ReadPath::OnAcquire(const NodeSession& session, wire::Acquire message,
         .IgnoreError();  // its endpoint is closing, or it does not read: it has its own deadline
     return;
   }
+  OverlapWatch::Seen seen;
+  if (needs_.overlaps != nullptr) seen = needs_.overlaps->See(session, message);
   const GatherId id(++last_gather_);
   Gather gather{.session = session.id,
                 .request = message.request,
@@ -78,7 +80,8 @@ void ReadPath::OnAcquire(const NodeSession& session, wire::Acquire message,
                 .want = message.want,
                 .is_hybrid = message.is_hybrid,
                 .resume_depth_max = message.resume_depth_max,
-                .kinds = std::move(message.kinds)};
+                .kinds = std::move(message.kinds),
+                .seen = seen};
   ++reader.gathers;
   Gather& kept = gathers_.emplace(id, std::move(gather)).first->second;
   kept.parts_left = static_cast<std::uint32_t>(needs_.shards.size());
@@ -163,6 +166,7 @@ void ReadPath::Finish(Gather gather, Reader& reader) {
     is_kept[i] = true;
     answer.hits.push_back(descriptors[i]);
   }
+  if (needs_.overlaps != nullptr) needs_.overlaps->Tell(gather.seen, gather.is_hybrid, answer);
   ReleaseUnkept(gather, is_kept);
   if (!cut.kept.empty()) RecordPin(gather, reader, is_kept);
   const absl::Status sent =

@@ -16,6 +16,7 @@
 #include "libs/node/lanes.h"
 #include "libs/node/node_session.h"
 #include "libs/node/options.h"
+#include "libs/node/overlap_watch.h"
 #include "libs/node/shard.h"
 #include "libs/node/shard_messages.h"
 #include "libs/node/stats.h"
@@ -45,6 +46,7 @@ class ReadPath {
     Lanes& lanes;
     FrontStats& stats;
     const std::vector<std::unique_ptr<Shard>>& shards;
+    OverlapWatch* overlaps = nullptr;  // null: nobody learns where prompts part
   };
   explicit ReadPath(const Needs& needs);
   ~ReadPath();
@@ -108,6 +110,7 @@ class ReadPath {
     bool is_hybrid = false;
     std::uint64_t resume_depth_max = 0;
     std::vector<EntryKind> kinds;
+    OverlapWatch::Seen seen;
     std::uint32_t parts_left = 0;
     std::uint32_t capped = 0;
     struct Hit {

@@ -79,7 +79,9 @@ struct FrontStats {
   std::uint64_t acquires_late = 0;  // their deadline had passed when all shards had answered
   std::uint64_t acquires_refused = 0;
   std::uint64_t keys_capped = 0;
-  std::uint64_t pulls = 0;  // entries
+  std::uint64_t overlaps = 0;        // prompts whose overlap was told
+  std::uint64_t overlap_blocks = 0;  // remembered for that, now
+  std::uint64_t pulls = 0;           // entries
   std::uint64_t pulls_failed = 0;
   std::uint64_t pulled_bytes = 0;
   std::uint64_t sends = 0;  // DATA in flight, now

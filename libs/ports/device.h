@@ -68,6 +68,12 @@ class Device {
   // order, [rows][vocabulary] f32, and must have exactly that size. INVALID_ARGUMENT names a chunk
   // that breaks the contract above; nothing else fails.
   virtual absl::Status Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) = 0;
+  // The pool that blocks of later chunks may lie in, `memory` cut into blocks of the layout: while
+  // block i's word in `takes` stays what it is, every token that rows attend in it was there when
+  // Run first saw the block under this word, or was stored by Run since. So a device with memory of
+  // its own may keep copies of them between steps. One pool at a time; both spans must be valid
+  // until the next call. Blocks elsewhere may hold something else in every step.
+  virtual void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) {}
 };
 
 }  // namespace cairn

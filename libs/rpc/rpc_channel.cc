@@ -2,18 +2,48 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "libs/base/limits.h"
 #include "libs/base/status_macros.h"
+#include "libs/rpc/host_port.h"
 #include "libs/rpc/rpc_server.h"
 
 namespace cairn {
+namespace {
+
+constexpr std::size_t kHostNameBytesMax = 253;
+
+}  // namespace
+
+absl::Status CheckServerAddress(const std::string& address, bool is_dev_mode) {
+  if (is_dev_mode) return CheckListenAddress(address, /*is_dev_mode=*/true);
+  if (ParseHostPort(address).ok()) return absl::OkStatus();
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon == std::string::npos ? 0 : colon);
+  const bool is_name =
+      !host.empty() && host.size() <= kHostNameBytesMax &&
+      std::all_of(host.begin(), host.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-';
+      });
+  std::uint32_t port = 0;
+  if (is_name && absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 1 && port <= 65535) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", absl::CEscape(address.substr(0, 80)),
+                   "\" is no address such as 10.0.0.7:7001, [::1]:7001 or placement.example:7001"));
+}
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> NewRpcChannel(const RpcChannelOptions& options) {
+  CAIRN_RETURN_IF_ERROR(CheckServerAddress(options.address, options.security.is_dev_mode));
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   if (options.security.is_dev_mode) {
-    CAIRN_RETURN_IF_ERROR(CheckListenAddress(options.address, /*is_dev_mode=*/true));
     credentials = grpc::InsecureChannelCredentials();
   } else {
     grpc::SslCredentialsOptions ssl;

@@ -15,13 +15,18 @@ class ClientContext;
 
 namespace cairn {
 
+// A server that is called, "host:port". With TLS a name will do: the certificate says who answers.
+// In dev mode only a numeric loopback host: where a call goes must not depend on a resolver.
+// INVALID_ARGUMENT saying what an address looks like.
+absl::Status CheckServerAddress(const std::string& address, bool is_dev_mode);
+
 struct RpcChannelOptions {
-  std::string address;  // "host:port"; in dev mode a numeric loopback host
+  std::string address;
   RpcSecurity security;
 };
 
 // A channel to one server, which connects when it is first used. Proxies of the environment are not
-// asked. INVALID_ARGUMENT: dev mode and an address that is not loopback.
+// asked. INVALID_ARGUMENT: as CheckServerAddress.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> NewRpcChannel(const RpcChannelOptions& options);
 
 // Every call has a deadline. Past it the call ends with DEADLINE_EXCEEDED.

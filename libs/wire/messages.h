@@ -26,7 +26,7 @@
 //          receipt, each on its own monotonic clock.
 namespace cairn::wire {
 
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 
 enum class Type : std::uint8_t {
   kHello = 1,        // client -> node, first message of an endpoint
@@ -109,6 +109,11 @@ struct Acquire {
   std::vector<PinId> released;         // rides along
   std::vector<Key> keys;               // in prompt order; KV blocks' keys, then (hybrid) state keys
   std::vector<EntryKind> kinds;        // one per key
+  // A request's first ACQUIRE says how long the prompt is, and, one per key, how many of its tokens
+  // come up to the end of the key's block (ascending over the KV blocks): from that, the node sees
+  // where prompts part. 0 and none in any other ACQUIRE.
+  std::uint32_t prompt_tokens = 0;
+  std::vector<std::uint32_t> ends;
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -134,7 +139,10 @@ struct Acquired {
   PinId pin;                       // 0 if nothing hit: there is nothing to release
   std::uint64_t resume_depth = 0;  // hybrid only
   std::uint32_t capped = 0;        // keys answered as misses because of the pin cap
-  std::vector<Descriptor> hits;    // every key not in here is a miss
+  // What the node saw of the prompt, if it was told and looks (libs/overlap); else 0.
+  std::uint64_t family = 0;
+  std::uint32_t overlap_depth = 0;  // tokens in common with an earlier prompt, whole blocks
+  std::vector<Descriptor> hits;     // every key not in here is a miss
   friend bool operator==(const Acquired&, const Acquired&) = default;
 };
 

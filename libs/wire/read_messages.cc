@@ -14,7 +14,7 @@ constexpr std::uint32_t kKeyIndexMax = limits::kKeysPerMessageMax - 1;
 
 static_assert(64 + limits::kKeysPerMessageMax * kDescriptorBytes < limits::kMessageBytesMax,
               "a full ACQUIRED fits a message");
-static_assert(64 + limits::kKeysPerMessageMax * (kKeyBytes + 1) +
+static_assert(64 + limits::kKeysPerMessageMax * (kKeyBytes + 1 + 4) +
                       limits::kReleasesPerMessageMax * 8 <
                   limits::kMessageBytesMax,
               "a full ACQUIRE fits a message");
@@ -54,6 +54,19 @@ Descriptor GetDescriptor(FieldReader& in) {
   return d;
 }
 
+void GetEnds(FieldReader& in, Acquire& m) {
+  m.prompt_tokens = in.Int<std::uint32_t>("prompt_tokens", limits::kPromptTokensMax);
+  m.ends.resize(in.Count("ends", m.keys.size(), 4));
+  if (m.ends.size() != (m.prompt_tokens == 0 ? 0 : m.keys.size())) in.Refuse("ends");
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < m.ends.size(); ++i) {
+    m.ends[i] = in.Int<std::uint32_t>("ends", m.prompt_tokens);
+    if (i >= m.kinds.size() || m.kinds[i] != EntryKind::kKvBlock) continue;
+    if (m.ends[i] <= last) in.Refuse("ends");
+    last = m.ends[i];
+  }
+}
+
 }  // namespace
 
 std::string Encode(const Acquire& m) {
@@ -68,6 +81,9 @@ std::string Encode(const Acquire& m) {
   for (const Key& key : m.keys) PutDigest(out, key);
   PutCount(out, m.kinds);
   for (const EntryKind kind : m.kinds) out.Put(kind);
+  out.Put(m.prompt_tokens);
+  PutCount(out, m.ends);
+  for (const std::uint32_t end : m.ends) out.Put(end);
   return std::move(out).Take();
 }
 
@@ -85,6 +101,7 @@ absl::StatusOr<Acquire> DecodeAcquire(absl::string_view body) {
   m.kinds.resize(in.Count("kinds", m.keys.size(), 1));
   for (EntryKind& kind : m.kinds) kind = in.Enum("kinds", EntryKind::kState);
   if (m.kinds.size() != m.keys.size()) in.Refuse("kinds");
+  GetEnds(in, m);
   CAIRN_RETURN_IF_ERROR(in.Finish());
   return m;
 }
@@ -96,6 +113,8 @@ std::string Encode(const Acquired& m) {
   out.Put(m.pin.value());
   out.Put(m.resume_depth);
   out.Put(m.capped);
+  out.Put(m.family);
+  out.Put(m.overlap_depth);
   PutCount(out, m.hits);
   for (const Descriptor& hit : m.hits) PutDescriptor(out, hit);
   return std::move(out).Take();
@@ -109,6 +128,8 @@ absl::StatusOr<Acquired> DecodeAcquired(absl::string_view body) {
   m.pin = in.IdOf<PinId>("pin");
   m.resume_depth = in.Int<std::uint64_t>("resume_depth");
   m.capped = in.Int<std::uint32_t>("capped");
+  m.family = in.Int<std::uint64_t>("family");
+  m.overlap_depth = in.Int<std::uint32_t>("overlap_depth", limits::kPromptTokensMax);
   m.hits.resize(in.Count("hits", limits::kKeysPerMessageMax, kDescriptorBytes));
   for (std::size_t i = 0; i < m.hits.size(); ++i) {
     m.hits[i] = GetDescriptor(in);

@@ -180,7 +180,7 @@ void Fill(const ProcessStatus& process, node::v1::StatusResponse* out) {
     summary->set_entries(root.entries);
     summary->set_bytes(root.bytes);
   }
-  for (const auto& [name, value] : CountersOf({status.stats, process.transports}))
+  for (const auto& [name, value] : CountersOf({status.stats, process.adapters}))
     (*out->mutable_counters())[name] = value;
 }
 

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "cairn/node/v1/admin.pb.h"
 #include "libs/node/admin.h"
-#include "libs/transport_ucx/ucx_transport.h"
+#include "services/node/counters.h"
 
 // Between the messages of proto/cairn/node/v1/admin.proto and the node's own types. What comes in
 // is checked here: errors are INVALID_ARGUMENT and begin with the field.
@@ -19,10 +19,10 @@ absl::StatusOr<std::vector<Key>> KeysOf(
     const google::protobuf::RepeatedPtrField<std::string>& keys);
 RootClaim ClaimOf(const node::v1::RootClaim& claim);  // checked by the node
 
-// What Status answers: the node's part, and its transports'.
+// What Status answers: the node's part, and its adapters'.
 struct ProcessStatus {
   NodeStatus node;
-  UcxStats transports;
+  AdapterStats adapters;
 };
 void Fill(const ProcessStatus& process, node::v1::StatusResponse* out);
 void Fill(const EntryList& list, node::v1::ListResponse* out);

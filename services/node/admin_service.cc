@@ -101,7 +101,7 @@ class AdminService::Impl final : public node::v1::NodeAdmin::Service {
     return Serve<ProcessStatus>(*context, response, [&](cairn::NodeAdmin& admin, auto done) {
       admin.Status([this, done = std::move(done)](absl::StatusOr<NodeStatus> status) mutable {
         if (!status.ok()) return done(status.status());
-        done(ProcessStatus{*std::move(status), options_.transports()});
+        done(ProcessStatus{*std::move(status), options_.adapters()});
       });
       return absl::OkStatus();
     });

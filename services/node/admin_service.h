@@ -5,7 +5,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "libs/node/admin.h"
-#include "libs/transport_ucx/ucx_transport.h"
+#include "services/node/counters.h"
 
 namespace grpc {
 class Service;
@@ -25,8 +25,8 @@ class AdminService {
  public:
   struct Options {
     bool is_dev_mode = false;
-    // What the node's transports have counted. Called on the node's transport loop.
-    absl::AnyInvocable<UcxStats() const> transports;
+    // What the node's adapters have counted. Called on the node's transport loop.
+    absl::AnyInvocable<AdapterStats() const> adapters;
   };
   explicit AdminService(Options options);
   ~AdminService();  // after the server has shut down

@@ -25,6 +25,8 @@ constexpr Counter<FrontStats> kFront[] = {
     {"acquires_late", &FrontStats::acquires_late},
     {"acquires_refused", &FrontStats::acquires_refused},
     {"keys_capped", &FrontStats::keys_capped},
+    {"overlaps", &FrontStats::overlaps},
+    {"overlap_blocks", &FrontStats::overlap_blocks},
     {"pulls", &FrontStats::pulls},
     {"pulls_failed", &FrontStats::pulls_failed},
     {"pulled_bytes", &FrontStats::pulled_bytes},
@@ -89,6 +91,15 @@ constexpr Counter<UcxStats> kTransports[] = {
 static_assert(sizeof(UcxStats) == std::size(kTransports) * sizeof(std::uint64_t),
               "a counter of UcxStats has no name");
 
+constexpr Counter<OverlapSenderStats> kPlacement[] = {
+    {"sent", &OverlapSenderStats::sent},
+    {"refused", &OverlapSenderStats::refused},
+    {"dropped", &OverlapSenderStats::dropped},
+    {"queued", &OverlapSenderStats::queued},
+};
+static_assert(sizeof(OverlapSenderStats) == std::size(kPlacement) * sizeof(std::uint64_t),
+              "a counter of OverlapSenderStats has no name");
+
 const char* NameOf(SlotState state) {
   switch (state) {
     case SlotState::kFree:
@@ -117,7 +128,10 @@ std::map<std::string, std::uint64_t> CountersOf(const ProcessStats& stats) {
   for (const auto& counter : kFront) out[counter.name] = front.*counter.field;
   for (const auto& counter : kShards) out[counter.name] = shards.*counter.field;
   for (const auto& counter : kTransports) {
-    out[absl::StrCat("transport.", counter.name)] = stats.transports.*counter.field;
+    out[absl::StrCat("transport.", counter.name)] = stats.adapters.transports.*counter.field;
+  }
+  for (const auto& counter : kPlacement) {
+    out[absl::StrCat("placement.", counter.name)] = stats.adapters.placement.*counter.field;
   }
   for (std::size_t i = 0; i < kHelloRefusals; ++i) {
     const char* const why = HelloRefusalName(static_cast<HelloRefusal>(i));

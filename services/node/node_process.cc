@@ -13,6 +13,7 @@
 #include "libs/base/status_macros.h"
 #include "libs/local_socket/local_socket.h"
 #include "libs/rpc/host_port.h"
+#include "libs/rpc/rpc_channel.h"
 #include "libs/transport_ucx/ucx_transport.h"
 #include "services/node/counters.h"
 #include "services/node/memory_check.h"
@@ -74,7 +75,7 @@ NodeProcess::NodeProcess(const NodeSettings& settings, std::unique_ptr<RunFolder
     : settings_(settings),
       folder_(std::move(folder)),
       admin_service_({.is_dev_mode = settings.security.is_dev_mode,
-                      .transports = [this] { return TransportStats(); }}) {}
+                      .adapters = [this] { return Adapters(); }}) {}
 
 absl::StatusOr<std::unique_ptr<NodeProcess>> NodeProcess::Serve(const NodeSettings& settings) {
   CAIRN_RETURN_IF_ERROR(CheckShm(UcxWorkersOf(settings.options)));
@@ -97,7 +98,11 @@ absl::StatusOr<std::unique_ptr<NodeProcess>> NodeProcess::Serve(const NodeSettin
   return process;
 }
 
-NodePorts NodeProcess::MakePorts() {
+absl::StatusOr<NodePorts> NodeProcess::MakePorts() {
+  if (!settings_.placement_grpc.empty() && placement_ == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(placement_, NewRpcChannel({.address = settings_.placement_grpc,
+                                                      .security = settings_.placement_security}));
+  }
   loop_ = std::make_unique<AsioLoop>();
   const std::uint32_t shards = settings_.options.shards;
   const int threads = std::max(1, settings_.copy_threads / static_cast<int>(shards));
@@ -106,6 +111,10 @@ NodePorts NodeProcess::MakePorts() {
                   .shards = {},
                   .local_listener = nullptr,
                   .make_transport = {}};
+  if (placement_ != nullptr) {
+    overlaps_ = std::make_unique<OverlapSender>(OverlapSender::Options{}, *loop_, placement_);
+    ports.overlaps = overlaps_.get();
+  }
   for (std::uint32_t i = 0; i < shards; ++i) {
     if (shards > 1) shard_loops_.push_back(std::make_unique<AsioLoop>());
     AsioLoop& loop = shards > 1 ? *shard_loops_.back() : *loop_;
@@ -130,17 +139,19 @@ absl::StatusOr<std::unique_ptr<Transport>> NodeProcess::MakeTransport(LaneKind k
   return std::unique_ptr<Transport>(std::move(made));
 }
 
-UcxStats NodeProcess::TransportStats() const {
-  UcxStats sum;
+AdapterStats NodeProcess::Adapters() const {
+  AdapterStats stats;
   for (const UcxTransport* transport : transports_) {
-    if (transport != nullptr) Add(transport->stats(), &sum);
+    if (transport != nullptr) Add(transport->stats(), &stats.transports);
   }
-  return sum;
+  if (overlaps_ != nullptr) stats.placement = overlaps_->stats();
+  return stats;
 }
 
 absl::Status NodeProcess::Run() {
   CAIRN_RETURN_IF_ERROR(CheckArenaFits(settings_.options.arena_bytes, ReadMemoryFigures()));
-  absl::StatusOr<std::unique_ptr<Node>> node = Node::Create(settings_.options, MakePorts());
+  CAIRN_ASSIGN_OR_RETURN(NodePorts ports, MakePorts());
+  absl::StatusOr<std::unique_ptr<Node>> node = Node::Create(settings_.options, std::move(ports));
   if (!node.ok()) {
     StopLoops();
     return node.status();
@@ -161,6 +172,7 @@ absl::Status NodeProcess::Run() {
       .With("socket", folder_->PathOf(kSocket))
       .With("arena_bytes", settings_.options.arena_bytes)
       .With("shards", settings_.options.shards)
+      .With("placement", settings_.placement_grpc)
       .With("security", settings_.security.is_dev_mode ? "dev_mode_without_tls" : "tls");
   return absl::OkStatus();
 }
@@ -174,6 +186,7 @@ void NodeProcess::StopLoops() {
   for (const std::unique_ptr<AsioLoop>& loop : shard_loops_) loop->Stop();
   if (loop_ != nullptr) loop_->Stop();
   node_.reset();
+  overlaps_.reset();
   transports_ = {};
   copiers_.clear();
   shard_loops_.clear();

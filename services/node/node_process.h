@@ -12,6 +12,7 @@
 #include "libs/loop_asio/asio_loop.h"
 #include "libs/memory_memfd/memfd_memory.h"
 #include "libs/node/node.h"
+#include "libs/placement_rpc/overlap_sender.h"
 #include "libs/rpc/rpc_server.h"
 #include "libs/transport_ucx/ucx_transport.h"
 #include "services/node/admin_service.h"
@@ -43,10 +44,10 @@ class NodeProcess {
 
  private:
   NodeProcess(const NodeSettings& settings, std::unique_ptr<RunFolder> folder);
-  NodePorts MakePorts();
+  absl::StatusOr<NodePorts> MakePorts();
   absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(LaneKind kind,
                                                            TransportReceiver& receiver);
-  UcxStats TransportStats() const;  // the transport loop
+  AdapterStats Adapters() const;  // the transport loop
   void StopLoops();
 
   NodeSettings settings_;
@@ -54,10 +55,12 @@ class NodeProcess {
   AdminService admin_service_;
   std::unique_ptr<RpcServer> server_;
   MemfdMemorySource memory_{MemfdMemorySource::Options{}};
+  std::shared_ptr<grpc::Channel> placement_;  // null: nobody is told where prompts part
   // Each outlives what stands below it. Loops first: copiers and node end when they have stopped.
   std::unique_ptr<AsioLoop> loop_;
   std::vector<std::unique_ptr<AsioLoop>> shard_loops_;  // empty with one shard
   std::vector<std::unique_ptr<ThreadCopier>> copiers_;
+  std::unique_ptr<OverlapSender> overlaps_;  // null without placement_
   std::unique_ptr<Node> node_;
   // By LaneKind, owned by the node, which answers Status only while they live. The transport loop.
   std::array<const UcxTransport*, kLaneKinds> transports_{};

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "libs/base/status_macros.h"
-#include "libs/rpc/host_port.h"
+#include "libs/rpc/rpc_channel.h"
 #include "libs/rpc/rpc_server.h"
 
 namespace cairn {
@@ -41,6 +41,7 @@ constexpr struct {
     {"pool_bytes_max", "sessions.pool_bytes_max"},
     {"pins_per_session_max", "pins.per_session_max"},
     {"pin_age_max", "pins.age_max"},
+    {"overlap_blocks_max", "placement.overlap_blocks_max"},
 };
 
 absl::Status InWordsOfTheConfig(const absl::Status& status) {
@@ -66,12 +67,29 @@ NodeOptions OptionsOf(const config::v1::Node& config) {
   options.remote_listen = config.peers().listen();
   if (config.pins().has_age_max()) options.pin_age_max = DurationOf(config.pins().age_max());
   SetIfGiven(config.pins().per_session_max(), options.pins_per_session_max);
+  SetIfGiven<std::uint64_t>(config.placement().overlap_blocks_max(), options.overlap_blocks_max);
   return options;
 }
 
 absl::Status CheckAddress(absl::string_view field, const std::string& address, bool is_dev_mode) {
   const absl::Status status = CheckListenAddress(address, is_dev_mode);
   return status.ok() ? status : Bad(field, status.message());
+}
+
+absl::Status SetPlacement(const config::v1::NodePlacement& config, NodeSettings& settings) {
+  settings.placement_security = settings.security;
+  settings.placement_grpc = config.grpc();
+  if (config.grpc().empty()) return absl::OkStatus();
+  if (config.has_security()) {
+    absl::StatusOr<RpcSecurity> security = LoadRpcSecurity(config.security());
+    if (!security.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("placement.", security.status().message()));
+    }
+    settings.placement_security = *std::move(security);
+  }
+  const absl::Status status =
+      CheckServerAddress(config.grpc(), settings.placement_security.is_dev_mode);
+  return status.ok() ? status : Bad("placement.grpc", status.message());
 }
 
 }  // namespace
@@ -98,6 +116,7 @@ absl::StatusOr<NodeSettings> SettingsOf(const config::v1::Node& config) {
     CAIRN_RETURN_IF_ERROR(
         CheckAddress("peers.listen", settings.options.remote_listen, is_dev_mode));
   }
+  CAIRN_RETURN_IF_ERROR(SetPlacement(config.placement(), settings));
   if (config.arena().copy_threads() > kCopyThreadsMax) {
     return Bad("arena.copy_threads", absl::StrCat("from 1 to ", kCopyThreadsMax, ", not ",
                                                   config.arena().copy_threads()));

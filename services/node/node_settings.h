@@ -17,6 +17,8 @@ struct NodeSettings {
   std::string run_dir;
   std::string grpc_listen;
   RpcSecurity security;
+  std::string placement_grpc;  // empty: nobody is told where prompts part
+  RpcSecurity placement_security;
   int copy_threads = 2;  // of the process
   absl::Duration drain_timeout;
 };

@@ -1,6 +1,21 @@
 #include "services/worker/completion_sink.h"
 
 namespace cairn {
+namespace {
+
+const char* NameOf(PlanOrigin origin) {
+  switch (origin) {
+    case PlanOrigin::kService:
+      return "service";
+    case PlanOrigin::kCached:
+      return "cached";
+    case PlanOrigin::kBalanced:
+      return "balanced";
+  }
+  return "";
+}
+
+}  // namespace
 
 void HttpCompletionSink::OnToken(Token token, absl::string_view text) {
   tokens_.push_back(token);
@@ -33,6 +48,11 @@ void HttpCompletionSink::OnFinish(FinishReason reason, absl::string_view text,
   }
   report.ignored_spans = usage.ignored_spans;
   report.ttft_ms = absl::ToDoubleMilliseconds(usage.time_to_first_token);
+  report.overlap_depth = usage.overlap_depth;
+  if (usage.checkpoints.has_value()) {
+    report.checkpoints = {.positions = usage.checkpoints->positions,
+                          .source = NameOf(usage.checkpoints->origin)};
+  }
   if (!options_.is_stream) {
     text_.append(text.data(), text.size());
     reply_->Send(200, "application/json", CompletionToJson(report, text_, tokens_));

@@ -20,6 +20,7 @@
 #include "libs/loop_asio/asio_loop.h"
 #include "libs/mapped_file/mapped_file.h"
 #include "libs/memory_memfd/memfd_memory.h"
+#include "libs/rpc/rpc_channel.h"
 #include "libs/span/identity.h"
 #include "libs/tokenizer/tokenizer.h"
 #include "libs/transport_ucx/ucx_transport.h"
@@ -65,6 +66,7 @@ struct Worker::Parts {
 
   absl::Status LoadModel(const WorkerOptions& options);
   absl::Status StartCache(const WorkerOptions& options);
+  absl::Status StartPlans(const WorkerOptions& options);
   void StartEngine(const WorkerOptions& options);
   absl::Status StartHttp(const WorkerOptions& options);
   CompletionService::Health Health();
@@ -85,6 +87,7 @@ struct Worker::Parts {
   std::unique_ptr<LocalDialer> dialer;
   std::unique_ptr<CacheClient> client;
   std::unique_ptr<ClientBlockCache> cache;
+  std::unique_ptr<PlanClient> plans;  // null: nobody says where states are wanted
 
   std::unique_ptr<Engine> engine;
   std::thread engine_thread;
@@ -159,8 +162,18 @@ absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status Worker::Parts::StartPlans(const WorkerOptions& options) {
+  if (options.placement_grpc.empty()) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(
+      std::shared_ptr<grpc::Channel> channel,
+      NewRpcChannel({.address = options.placement_grpc, .security = options.placement_security}));
+  plans = std::make_unique<PlanClient>(options.plans, loop, std::move(channel));
+  return absl::OkStatus();
+}
+
 void Worker::Parts::StartEngine(const WorkerOptions& options) {
-  engine = std::make_unique<Engine>(options.engine, *device, *tokenizer, *pool, cache.get(), loop);
+  engine = std::make_unique<Engine>(options.engine, *device, *tokenizer, *pool, cache.get(),
+                                    plans.get(), loop);
   engine_thread = std::thread([this] {
     for (;;) {
       while (engine->RunStep()) {
@@ -197,7 +210,9 @@ CompletionService::Health Worker::Parts::Health() {
       ",\"steps_thrown_away\":", stats.steps_thrown_away,
       ",\"requests_acquired_again\":", stats.requests_acquired_again,
       ",\"requests_moved_off_arena\":", stats.requests_moved_off_arena,
-      ",\"blocks_offered\":", stats.blocks_offered, ",\"pool_blocks\":", stats.pool_blocks,
+      ",\"plans_by_service\":", stats.plans_by_service, ",\"plans_cached\":", stats.plans_cached,
+      ",\"plans_balanced\":", stats.plans_balanced, ",\"blocks_offered\":", stats.blocks_offered,
+      ",\"pool_blocks\":", stats.pool_blocks,
       ",\"pool_blocks_available\":", stats.pool_blocks_available, "}");
   return {.is_ready = !stats.is_closed, .body = std::move(body)};
 }
@@ -220,6 +235,7 @@ void Worker::Parts::Stop() {
   stopped.Wait();
   loop.Stop();
   cache.reset();
+  plans.reset();
   engine.reset();
   client.reset();
   dialer.reset();
@@ -240,6 +256,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(const WorkerOptions& optio
   }
   std::unique_ptr<Worker> worker(new Worker(std::move(parts)));
   CAIRN_RETURN_IF_ERROR(worker->parts_->StartCache(options));
+  CAIRN_RETURN_IF_ERROR(worker->parts_->StartPlans(options));
   worker->parts_->StartEngine(options);
   CAIRN_RETURN_IF_ERROR(worker->parts_->StartHttp(options));
   LogEvent(LogLevel::kInfo, "worker_started")

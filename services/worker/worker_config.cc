@@ -9,6 +9,7 @@
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
 #include "libs/rpc/host_port.h"
+#include "libs/rpc/rpc_channel.h"
 
 namespace cairn {
 namespace {
@@ -134,6 +135,31 @@ absl::Status SetCache(const config::v1::Cache& config, WorkerOptions* out) {
   return absl::OkStatus();
 }
 
+absl::Status SetPlacement(const config::v1::WorkerPlacement& config, WorkerOptions* out) {
+  constexpr std::uint64_t kStatesMax = 1024, kGridTokensMax = 1 << 16;  // the service's own
+  CAIRN_ASSIGN_OR_RETURN(const std::uint64_t states,
+                         Within("placement.states_max", config.states_max(), 2, 1, kStatesMax));
+  out->plans.states_max = static_cast<std::uint32_t>(states);
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::uint64_t grid,
+      Within("placement.grid_tokens", config.grid_tokens(), 64, 1, kGridTokensMax));
+  out->plans.grid_tokens = static_cast<std::uint32_t>(grid);
+  CAIRN_RETURN_IF_ERROR(TakeDuration("placement.timeout", config.has_timeout(), config.timeout(),
+                                     absl::Milliseconds(1), absl::Seconds(10),
+                                     &out->plans.timeout));
+  out->placement_grpc = config.grpc();
+  if (config.grpc().empty()) return absl::OkStatus();
+  absl::StatusOr<RpcSecurity> security = LoadRpcSecurity(config.security());
+  if (!security.ok()) {
+    return absl::Status(security.status().code(),
+                        absl::StrCat("field placement.", security.status().message()));
+  }
+  out->placement_security = *std::move(security);
+  const absl::Status address =
+      CheckServerAddress(config.grpc(), out->placement_security.is_dev_mode);
+  return address.ok() ? address : Bad("placement.grpc", address.message());
+}
+
 }  // namespace
 
 absl::StatusOr<WorkerOptions> ToWorkerOptions(const config::v1::Worker& config) {
@@ -144,6 +170,7 @@ absl::StatusOr<WorkerOptions> ToWorkerOptions(const config::v1::Worker& config) 
   CAIRN_RETURN_IF_ERROR(SetHttp(config.http(), &out.http));
   CAIRN_RETURN_IF_ERROR(SetEngine(config.engine(), &out));
   CAIRN_RETURN_IF_ERROR(SetCache(config.cache(), &out));
+  CAIRN_RETURN_IF_ERROR(SetPlacement(config.placement(), &out));
   CAIRN_RETURN_IF_ERROR(TakeDuration("drain_timeout", config.has_drain_timeout(),
                                      config.drain_timeout(), absl::ZeroDuration(), absl::Hours(1),
                                      &out.drain_timeout));

@@ -8,6 +8,7 @@
 #include "libs/engine/client_block_cache.h"
 #include "libs/engine/engine.h"
 #include "libs/http/http_server.h"
+#include "libs/placement_rpc/plan_client.h"
 #include "libs/rpc/rpc_security.h"
 
 namespace cairn {
@@ -30,6 +31,10 @@ struct WorkerOptions {
   std::string salt;
   bool numerics_any = false;
   ClientBlockCache::Options cache;
+
+  std::string placement_grpc;  // empty: nobody says where states are wanted
+  RpcSecurity placement_security;
+  PlanClient::Options plans;
 };
 
 // INVALID_ARGUMENT naming the field and its value.

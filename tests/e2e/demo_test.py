@@ -68,6 +68,13 @@ class DemoTest(unittest.TestCase):
             count = 8 if phase["name"] == "warm, new prompts" else 24
             self.assertEqual((phase["requests"], phase["answers_equal"], phase["requests_failed"]), (count, count, 0), phase)
             self.assertIn(phase["name"], output)
+        placement = told["placement"]
+        self.assertGreater(placement["claims"], 48, "two phases ask again what was asked before")
+        self.assertGreaterEqual(placement["requests"], placement["claims"] + placement["families"])
+        self.assertLessEqual(placement["served"], placement["claims"])
+        self.assertGreater(placement["ceiling_tokens"], 64 * placement["claims"])
+        self.assertGreater(placement["plans"]["by_service"], 0)
+        self.assertIn(f"was told of {placement['requests']} prompts in {placement['families']} families", output)
         self.assertEqual(phases[0]["tokens_reused"], 0)
         self.assertGreaterEqual(phases[2]["span_share_reused"], 0.8)
         self.assertGreaterEqual(phases[3]["span_share_reused"], 0.8)

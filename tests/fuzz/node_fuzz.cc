@@ -31,6 +31,16 @@ class NoLog final : public LogSink {
   void Write(absl::string_view) override {}
 };
 
+// Overlaps, whose sums must be sound whatever was asked.
+class CheckedOverlaps final : public OverlapSink {
+ public:
+  void Report(const Overlap& overlap) override {
+    CAIRN_CHECK(overlap.family != 0 && overlap.request_entry != 0);
+    CAIRN_CHECK(overlap.depth <= overlap.request_length && overlap.depth <= overlap.entry_length);
+    CAIRN_CHECK((overlap.depth > 0) == (overlap.entry != 0));
+  }
+};
+
 class Fuzzed {
  public:
   explicit Fuzzed(absl::string_view input) : in_(input), bulk_(3 * kBlockBytes, 'b') {
@@ -42,14 +52,17 @@ class Fuzzed {
     options.remote_listen = "10.0.0.1:1";
     options.pin_age_max = absl::Milliseconds(5);
     options.ceilings.sends_queued = 8;
+    options.overlap_blocks_max = 1 << 10;  // it forgets
     NodePorts ports{
         .loop = loop_,
         .memory = memory_,
         .shards = {},
         .local_listener = hub_.NewListener(loop_, "/s", {}),
-        .make_transport = [this](LaneKind, TransportReceiver& r) {
-          return absl::StatusOr<std::unique_ptr<Transport>>(network_.NewTransport(loop_, r));
-        }};
+        .make_transport =
+            [this](LaneKind, TransportReceiver& r) {
+              return absl::StatusOr<std::unique_ptr<Transport>>(network_.NewTransport(loop_, r));
+            },
+        .overlaps = &overlaps_};
     for (std::uint32_t i = 0; i < options.shards; ++i) ports.shards.push_back({loop_, copier_});
     node_ = *Node::Create(options, std::move(ports));
     CAIRN_CHECK(node_->Start().ok());
@@ -149,6 +162,13 @@ class Fuzzed {
       acquire.kinds.push_back(static_cast<EntryKind>(in_.Get<std::uint8_t>() % 2));
     }
     if (in_.Get<std::uint8_t>() % 2 == 0) acquire.released = {SomePin(peer)};
+    if (in_.Get<std::uint8_t>() % 2 == 0) {
+      for (std::size_t i = 0; i < acquire.keys.size(); ++i) {
+        const auto step = static_cast<std::uint32_t>(in_.Get<std::uint8_t>() % 17);  // 0: illegal
+        acquire.ends.push_back((i == 0 ? 0 : acquire.ends.back()) + step);
+      }
+      acquire.prompt_tokens = (acquire.ends.empty() ? 1 : acquire.ends.back()) + 1;
+    }
     peer.Say(wire::Type::kAcquire, acquire);
   }
   void Offer(RawPeer& peer) {
@@ -180,6 +200,7 @@ class Fuzzed {
   ManualLoop& loop_ = world_.AddLoop({.name = "node"});
   ManualLoop& far_ = world_.AddLoop({.name = "peers"});
   ManualCopier copier_{loop_, {}};
+  CheckedOverlaps overlaps_;
   std::unique_ptr<Node> node_;
   std::unique_ptr<RawPeer> peers_[2];
 };

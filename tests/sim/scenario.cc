@@ -34,6 +34,7 @@ NodeOptions MakeNode(Rng& rng) {
   node.loans_max = OneIn(rng, 5, 2 * node.shards, 256);
   node.sends_per_session_max = OneIn(rng, 3, 1, 8);
   node.fill_max = rng.Chance(1, 3) ? Micros(rng, 100, 1000) : absl::Seconds(1);
+  node.overlap_blocks_max = OneIn(rng, 3, 1 << 10, 1 << 16);
   node.ceilings.acquires_in_flight = OneIn(rng, 6, 1, 64);
   node.ceilings.sends_queued = OneIn(rng, 5, 1, 256);
   node.ceilings.rehashes = OneIn(rng, 4, 1, 64);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "libs/base/check.h"
+#include "libs/base/mark.h"
 
 namespace cairn::sim {
 namespace {
@@ -193,12 +194,43 @@ void SimClient::BeginAcquire(Ask ask) {
       request.targets.push_back(NewTarget(bytes, ask.buffers.emplace_back()));
     }
   }
+  if (rng_.Chance(2, 3)) TellPrompt(ask, request);
   ++sim_.tally.acquires;
   ++calls_open_;
   client_->Acquire(std::move(request), [this, ask](AcquireAnswer answer) mutable {
     --calls_open_;
     OnAnswer(ask, std::move(answer));
   });
+}
+
+// The first ACQUIRE of a prompt, of which all begins are remembered.
+void SimClient::TellPrompt(Ask& ask, AcquireRequest& request) {
+  for (std::size_t i = 0; i < ask.entries.size(); ++i) {
+    const SimEntry& entry = Universe::Get().entries()[ask.entries[i]];
+    if (entry.kind == EntryKind::kKvBlock) {
+      ask.prompt.push_back(ask.entries[i]);
+      ++sim_.prompts_that_begin[{profile_.tenant, ask.prompt}];
+      request.ends.push_back(static_cast<std::uint32_t>(ask.prompt.size() * kBlockTokens));
+    } else {
+      request.ends.push_back(static_cast<std::uint32_t>(entry.depth));
+    }
+  }
+  request.prompt_tokens = *std::max_element(request.ends.begin(), request.ends.end());
+}
+
+// An overlap is with a prompt of the same tenant that somebody has asked for.
+void SimClient::CheckOverlap(const Ask& ask, const AcquireAnswer& answer) {
+  const std::size_t blocks = answer.overlap_depth / kBlockTokens;
+  if (blocks == 0) return;
+  CAIRN_COVERED("sim_prompts_overlap");
+  const bool is_whole = answer.overlap_depth % kBlockTokens == 0 && blocks <= ask.prompt.size();
+  const auto begun = sim_.prompts_that_begin.find(
+      {profile_.tenant,
+       {ask.prompt.begin(),
+        ask.prompt.begin() + static_cast<std::ptrdiff_t>(is_whole ? blocks : 0)}});
+  if (is_whole && begun != sim_.prompts_that_begin.end() && begun->second > 1) return;
+  sim_.Fail(absl::StrCat("client ", number_, " is told of ", answer.overlap_depth,
+                         " tokens in common with nobody"));
 }
 
 // Promise 6.
@@ -242,6 +274,7 @@ void SimClient::OnAnswer(const Ask& ask, AcquireAnswer answer) {
   CheckInTime(ask.deadline, ask.pauses, "ACQUIRE");
   if (answer.keys.size() != ask.entries.size()) return sim_.Fail("an answer of another size");
   if (ask.is_hybrid) CheckHybrid(ask, answer);
+  CheckOverlap(ask, answer);
   const std::vector<int> misses = MissesOf(ask, answer);
   const bool has_hits = misses.size() < ask.entries.size();
   if (ask.is_pull) {

@@ -43,6 +43,7 @@ class SimClient {
   struct Ask {
     std::vector<int> entries;
     std::vector<EntryKind> kinds;
+    std::vector<int> prompt;  // the KV blocks' entries, if the node was told of a prompt
     bool is_hybrid = false;
     bool is_pull = false;
     Instant deadline;
@@ -84,6 +85,8 @@ class SimClient {
   void OnAnswer(const Ask& ask, AcquireAnswer answer);
   void CheckInTime(Instant deadline, std::uint64_t pauses, const char* what);
   void CheckHybrid(const Ask& ask, const AcquireAnswer& answer);
+  void TellPrompt(Ask& ask, AcquireRequest& request);
+  void CheckOverlap(const Ask& ask, const AcquireAnswer& answer);
   void CheckBytes(absl::Span<const std::byte> bytes, int entry, const char* how);
   std::vector<int> MissesOf(const Ask& ask, const AcquireAnswer& answer) const;
 

@@ -1,5 +1,6 @@
 #include "tests/sim/sim_node.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -15,14 +16,16 @@ void SimNode::Start() {
   NodeOptions options = sim_.scenario.node;
   if (!sim_.scenario.has_tokens) options.dev_token = kDevSecret;
   loops_ = {&sim_.world.AddLoop({.name = "node", .clock_offset = offset})};
-  NodePorts ports{
-      .loop = *loops_[0],
-      .memory = sim_.memory,
-      .shards = {},
-      .local_listener = sim_.hub.NewListener(*loops_[0], kSocketPath, {}),
-      .make_transport = [this](LaneKind, TransportReceiver& receiver) {
-        return absl::StatusOr<std::unique_ptr<Transport>>(sim_.NewTransport(*loops_[0], receiver));
-      }};
+  NodePorts ports{.loop = *loops_[0],
+                  .memory = sim_.memory,
+                  .shards = {},
+                  .local_listener = sim_.hub.NewListener(*loops_[0], kSocketPath, {}),
+                  .make_transport =
+                      [this](LaneKind, TransportReceiver& receiver) {
+                        return absl::StatusOr<std::unique_ptr<Transport>>(
+                            sim_.NewTransport(*loops_[0], receiver));
+                      },
+                  .overlaps = this};
   for (std::uint32_t i = 0; i < options.shards; ++i) {
     if (options.shards > 1) {
       loops_.push_back(&sim_.world.AddLoop({.name = "shard", .clock_offset = offset}));
@@ -41,6 +44,14 @@ void SimNode::Start() {
   node_ = *std::move(made);
   const absl::Status started = node_->Start();
   CAIRN_CHECK(started.ok()) << started.ToString();
+}
+
+void SimNode::Report(const Overlap& overlap) {
+  ++sim_.tally.overlaps;
+  const bool is_sound = overlap.family != 0 && overlap.request_entry != 0 &&
+                        overlap.depth <= std::min(overlap.request_length, overlap.entry_length) &&
+                        (overlap.depth > 0) == (overlap.entry != 0);
+  if (!is_sound) sim_.Fail("an overlap whose numbers contradict each other");
 }
 
 void SimNode::Crash() {

@@ -13,7 +13,7 @@
 namespace cairn::sim {
 
 // SimNode is the node's process: it starts, is killed, and starts again with an empty arena.
-class SimNode {
+class SimNode : private OverlapSink {
  public:
   explicit SimNode(SimWorld& sim) : sim_(sim) {}
   ~SimNode() { Crash(); }
@@ -37,6 +37,7 @@ class SimNode {
   std::uint64_t admin_calls_open() const { return admin_calls_open_; }
 
  private:
+  void Report(const Overlap& overlap) override;
   template <class T>
   AdminDone<T> Expect();
 

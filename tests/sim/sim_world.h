@@ -2,10 +2,13 @@
 #define CAIRN_TESTS_SIM_SIM_WORLD_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "libs/base/ids.h"
@@ -36,6 +39,7 @@ struct Tally {
   std::uint64_t flips = 0;
   std::uint64_t quarantined = 0;
   std::uint64_t conflicts = 0;
+  std::uint64_t overlaps = 0;  // prompts whose overlap was told
   friend bool operator==(const Tally&, const Tally&) = default;
 };
 
@@ -70,6 +74,8 @@ struct SimWorld {
   std::string failure;
   // Slots whose bytes the driver has flipped: what is there is known to be wrong.
   std::set<std::tuple<BootId, Place, Generation>> flipped;
+  // How many prompts of a tenant began with these entries, told to the node or not yet.
+  std::map<std::pair<int, std::vector<int>>, int> prompts_that_begin;
 };
 
 }  // namespace cairn::sim

@@ -39,6 +39,7 @@ Left running, in {cluster.folder}. To try (twice: the second time usage.cairn te
   {ctl} ls --limit 5 {at}
   {ctl} describe KEY {at}        (a KEY of the list above)
   {ctl} verify --all --yes {at}
+  {ctl} plan show --placement {cluster.placement.address}
 To end it:
   kill {pids}; rm -r {shlex.quote(cluster.folder)}""", flush=True)
 
@@ -51,12 +52,15 @@ def play(cluster, options):
     say(f"{REQUESTS} requests a phase; the node and the workers live in {cluster.folder}")
     say("a passage is in three requests, about: also a cold cache warms up on the way; speed-up is over the cacheless worker")
     report.print_head()
+    learnt = None
     try:
         player.play()
+        learnt = report.Learnt.of(cluster, player.phases)
     finally:
-        found = report.faults(player.phases)
+        found = report.faults(player.phases, learnt)
         if options.json:
-            report.write_json(options.json, player.phases, found, time.monotonic() - begun)
+            report.write_json(options.json, player.phases, learnt, found, time.monotonic() - begun)
+    report.print_learnt(learnt, say)
     for fault in found:
         say(f"failed: {fault}", sys.stderr)
     if found:

@@ -104,10 +104,11 @@ class Player:
         expected_new = play_in_turn(self.new_prompts, c.cacheless)
         c.cacheless.stop()
 
+        c.start_placement()
         for service in (c.node, c.worker_a, c.worker_b):
             service.start()
         c.node.wait_sessions(2)
-        both = (c.node, c.worker_a, c.worker_b)
+        both = (c.node, c.worker_a, c.worker_b, c.placement)
         self._add("cold (worker A)", play_in_turn(self.prompts, c.worker_a), True, *both)
         c.worker_a.wait_offers()
         self._add("warm (worker B)", play_in_turn(self.prompts, c.worker_b), True, *both)

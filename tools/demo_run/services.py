@@ -54,10 +54,9 @@ class Service:
 
     def __init__(self, name, program, config, folder, ending, started):
         self.name, self.program, self._ending, self._started = name, program, ending, re.compile(started)
+        self.config = config
         self._config = os.path.join(folder, f"{name}.yaml")
         self._log = os.path.join(folder, f"{name}.log")
-        with open(self._config, "w", encoding="utf-8") as file:
-            json.dump(config, file, indent=2)  # JSON is YAML
         self._process = None
         self.address = None
 
@@ -76,6 +75,8 @@ class Service:
         return f"{self.name} has ended with code {self._process.returncode}; the end of its log:\n{self.log_tail()}"
 
     def start(self):
+        with open(self._config, "w", encoding="utf-8") as file:
+            json.dump(self.config, file, indent=2)  # JSON is YAML
         with self._ending.starting(), open(self._log, "w", encoding="utf-8") as log:
             # A session of its own: Ctrl-C on the terminal is for the demo alone, which then stops all in order.
             self._process = subprocess.Popen([self.program, "--config", self._config], stdin=subprocess.DEVNULL,
@@ -128,6 +129,23 @@ class Node(Service):
         wait_until(lambda: self.status()["counters"]["sessions"] >= count, f"the connection of {count} workers to the node")
 
 
+class Placement(Service):
+    """Learns where prompts part, from the node; workers ask it where recurrent states of a prompt would be wanted."""
+
+    def __init__(self, folder, bin_dir, ending):
+        self._ctl = os.path.join(bin_dir, "cairnctl")
+        super().__init__("placement", os.path.join(bin_dir, "cairn-placement"),
+                         {"snapshot_dir": os.path.join(folder, "snapshots"), "security": {"dev_mode_without_tls": True}},
+                         folder, ending, r" placement_started .*?grpc=(\S+)")
+
+    def ctl(self, *arguments):
+        ran = subprocess.run([self._ctl, "plan", *arguments, f"--placement={self.address}", "--output=json"],
+                             capture_output=True, text=True, timeout=60, check=False)
+        if ran.returncode != 0:
+            raise DemoFailed(f"cairnctl plan: {ran.stderr.strip()}")
+        return json.loads(ran.stdout)
+
+
 class Worker(Service):
     def __init__(self, name, folder, bin_dir, ending, model, node=None):
         config = {"model": {"file": model}, "engine": {"pool_bytes": "512MiB"}}
@@ -147,7 +165,7 @@ class Worker(Service):
 
 
 class Cluster:
-    """A node, two workers beside it and one without a cache, in a folder of their own."""
+    """A node, two workers beside it and one without a cache, and a placement service, in a folder of their own."""
 
     def __init__(self, bin_dir, model):
         if not os.path.exists(model):
@@ -156,13 +174,21 @@ class Cluster:
         # Below /tmp if TMPDIR is deep: the path of a socket has at most 107 bytes.
         self.folder = tempfile.mkdtemp(prefix="cairn-demo-", dir=base if len(base) < 60 else "/tmp")
         self.ending = Ending()
+        self.placement = Placement(self.folder, bin_dir, self.ending)
         self.node = Node(self.folder, bin_dir, self.ending)
         self.worker_a = Worker("worker-a", self.folder, bin_dir, self.ending, model, self.node)
         self.worker_b = Worker("worker-b", self.folder, bin_dir, self.ending, model, self.node)
         self.cacheless = Worker("worker-cacheless", self.folder, bin_dir, self.ending, model)
 
     def all(self):
-        return [self.cacheless, self.worker_a, self.worker_b, self.node]
+        return [self.cacheless, self.worker_a, self.worker_b, self.node, self.placement]
+
+    def start_placement(self):
+        """Before the others: they are told its address."""
+        self.placement.start()
+        self.node.config["placement"] = {"grpc": self.placement.address}
+        for worker in (self.worker_a, self.worker_b):
+            worker.config["placement"] = {"grpc": self.placement.address, "security": {"dev_mode_without_tls": True}}
 
     def require_running(self, *services):
         for service in services:

@@ -36,6 +36,36 @@ TEST_F(AcquireTest, HitsAreReadInPlaceAndHolesAreLegal) {
   EXPECT_EQ(stats().keys_asked, 4u);
 }
 
+TEST_F(AcquireTest, APromptsLengthAndItsBlocksEndsTravelAndTheOverlapComesBack) {
+  UpLocal();
+  AcquireRequest request{.keys = Keys(2), .deadline = After(absl::Seconds(1))};
+  request.prompt_tokens = 30;
+  request.ends = {16, 30};
+  Ask(std::move(request));
+  const wire::Acquire asked = Asked();
+  EXPECT_EQ(asked.prompt_tokens, 30u);
+  EXPECT_EQ(asked.ends, (std::vector<std::uint32_t>{16, 30}));
+  wire::Acquired m;
+  m.request = asked.request;
+  m.family = 77;
+  m.overlap_depth = 16;
+  node_->Say(wire::Type::kAcquired, wire::Encode(m));
+  ASSERT_TRUE(RunUntilTold());
+  EXPECT_EQ(answer_->family, 77u);
+  EXPECT_EQ(answer_->overlap_depth, 16u);
+}
+
+TEST_F(AcquireTest, AnOverlapBeyondThePromptEndsTheSession) {
+  UpLocal();
+  Ask(1);
+  wire::Acquired m;
+  m.request = Asked().request;
+  m.overlap_depth = 1;  // of a prompt that the node knows nothing of
+  node_->Say(wire::Type::kAcquired, wire::Encode(m));
+  ASSERT_TRUE(RunUntilTold());
+  EXPECT_EQ(ResultOf(0), KeyResult::kLost);
+}
+
 TEST_F(AcquireTest, APinEndsByAgeCountedFromTheAsking) {
   UpLocal();
   const Instant asked_at = loop_.Now();

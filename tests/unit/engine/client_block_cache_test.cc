@@ -53,7 +53,7 @@ TEST_F(ClientBlockCacheTest, AnOfferIsDoneOnceWhenItsLastBlockIs) {
 TEST_F(ClientBlockCacheTest, ALookupWithoutASessionMisses) {
   for (const std::size_t keys : {0, 3}) {
     bool is_done = false;
-    cache_.Acquire(std::vector<Key>(keys), [&](AcquiredBlocks answer) {
+    cache_.Acquire({.keys = std::vector<Key>(keys)}, [&](AcquiredBlocks answer) {
       EXPECT_TRUE(answer.hits.empty());
       EXPECT_EQ(answer.lease, nullptr);
       is_done = true;

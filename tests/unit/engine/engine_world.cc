@@ -72,8 +72,14 @@ SlotCache::SlotCache(std::uint64_t block_bytes, std::size_t slots)
   }
 }
 
-void SlotCache::Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) {
+void SlotCache::Acquire(WantedBlocks asked, absl::AnyInvocable<void(AcquiredBlocks)> done) {
   AcquiredBlocks out;
+  if (asked.prompt_tokens > 0) {  // as a node does
+    const Overlap overlap = overlaps_.Observe(Root(), asked.keys, asked.ends, asked.prompt_tokens);
+    out.family = overlap.family;
+    out.overlap_depth = static_cast<std::uint32_t>(overlap.depth);
+  }
+  const std::vector<Key>& keys = asked.keys;
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
     const auto found = slot_of_.find(keys[i]);
     if (found == slot_of_.end()) continue;
@@ -87,6 +93,7 @@ void SlotCache::Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredB
           .generation = Generation(words_[slot].load())}});
   }
   if (!out.hits.empty()) out.lease = std::make_shared<Lease>(*this);
+  wanted.push_back(std::move(asked));
   done(std::move(out));
 }
 
@@ -125,15 +132,22 @@ void SlotCache::Clear() {
 }
 
 EngineWorld::EngineWorld(const Options& options)
-    : loop(world.AddLoop({.name = "worker"})), file(TinyLlama(7)), options_(options) {
+    : loop(world.AddLoop({.name = "worker"})),
+      file(options.model.empty() ? TinyLlama(7) : options.model),
+      options_(options) {
   gguf = *GgufFile::Parse(AsBytes(file));
-  device = *HostDevice::Create(
-      gguf, {.threads = 2, .tier = options.tier, .block_tokens = options.block_tokens});
+  if (options.make_device) {
+    device = options.make_device(gguf, options.block_tokens);
+  } else {
+    device = *HostDevice::Create(
+        gguf, {.threads = 2, .tier = options.tier, .block_tokens = options.block_tokens});
+  }
   const std::uint64_t block_bytes = device->layout().block_bytes();
   pool = *memory.Create("pool", block_bytes * options.pool_blocks);
   if (options.has_cache) cache = std::make_unique<SlotCache>(block_bytes, options.cache_slots);
   tokenizer_ = std::make_unique<LetterTokenizer>();
-  engine = std::make_unique<Engine>(options.engine, *device, *tokenizer_, *pool, cache.get(), loop);
+  engine = std::make_unique<Engine>(options.engine, *device, *tokenizer_, *pool, cache.get(),
+                                    options.has_plans ? &plans : nullptr, loop);
 }
 
 EngineWorld::~EngineWorld() {

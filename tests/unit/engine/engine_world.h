@@ -2,6 +2,7 @@
 #define CAIRN_TESTS_UNIT_ENGINE_ENGINE_WORLD_H_
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "libs/gguf/gguf_file.h"
 #include "libs/loop_manual/manual_world.h"
 #include "libs/memory_heap/heap_memory.h"
+#include "libs/overlap/overlap_book.h"
 
 namespace cairn {
 
@@ -21,7 +23,7 @@ namespace cairn {
 class SlotCache : public BlockCache {
  public:
   SlotCache(std::uint64_t block_bytes, std::size_t slots);
-  void Acquire(std::vector<Key> keys, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
+  void Acquire(WantedBlocks wanted, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
   bool takes_offers() const override { return is_open; }
   void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) override;
 
@@ -38,6 +40,7 @@ class SlotCache : public BlockCache {
   bool is_open = true;                                    // takes offers
   bool keeps_offers = false;                     // is slow to say that it is done with them
   std::vector<absl::AnyInvocable<void()>> kept;  // what it then has to say
+  std::vector<WantedBlocks> wanted;              // every lookup
   Instant leave_by = Instant::Infinite();
   Instant void_at = Instant::Infinite();
 
@@ -52,6 +55,21 @@ class SlotCache : public BlockCache {
   std::uint64_t conflicts_ = 0;
   std::uint64_t hole_one_in_ = 0;
   Rng rng_{1};
+  OverlapBook overlaps_{1 << 16, 1};
+};
+
+// Says where states are wanted, when the test says so.
+class HeldPlans : public PlanSource {
+ public:
+  struct Asked {
+    CheckpointQuestion question;
+    absl::AnyInvocable<void(CheckpointPlan)> done;
+  };
+  void Ask(const CheckpointQuestion& question,
+           absl::AnyInvocable<void(CheckpointPlan)> done) override {
+    asked.push_back({question, std::move(done)});
+  }
+  std::vector<Asked> asked;
 };
 
 // What a request came to.
@@ -70,10 +88,14 @@ class EngineWorld {
   struct Options {
     Engine::Options engine{.step_rows_max = 32};
     std::string tier = "plain";
+    // Null: a HostDevice of that tier.
+    std::function<std::unique_ptr<Device>(const GgufFile&, std::uint32_t block_tokens)> make_device;
+    std::string model;  // a GGUF file; "": the tiny one
     std::uint32_t block_tokens = 16;
     std::uint32_t pool_blocks = 64;
     bool has_cache = false;
     std::size_t cache_slots = 64;
+    bool has_plans = false;
   };
   explicit EngineWorld(const Options& options);
   ~EngineWorld();
@@ -94,9 +116,10 @@ class EngineWorld {
   HeapMemorySource memory;
   std::string file;
   GgufFile gguf;
-  std::unique_ptr<HostDevice> device;
+  std::unique_ptr<Device> device;
   std::unique_ptr<OwnedMemory> pool;
   std::unique_ptr<SlotCache> cache;
+  HeldPlans plans;
   std::unique_ptr<Engine> engine;
 
  private:

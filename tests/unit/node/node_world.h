@@ -42,7 +42,8 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
                     .memory = memory_,
                     .shards = {},
                     .local_listener = {},
-                    .make_transport = {}};
+                    .make_transport = {},
+                    .overlaps = overlaps_};
     node_loop_ = static_cast<ManualLoop*>(&ports.loop);
     node_loops_ = {node_loop_};
     for (std::uint32_t i = 0; i < options_.shards; ++i) {
@@ -223,6 +224,7 @@ class NodeWorld : public testing::TestWithParam<std::uint32_t> {
   }
 
   const std::string token_ = std::string(32, 't');
+  OverlapSink* overlaps_ = nullptr;  // who learns where prompts part
   NodeOptions options_;
   ManualWorld world_{{.seed = 1}};
   LoopbackNetwork network_{2};

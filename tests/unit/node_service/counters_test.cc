@@ -20,7 +20,7 @@ TEST(CountersTest, EveryFieldHasItsOwnName) {
   };
   number(&stats.node.front, sizeof stats.node.front);
   number(&stats.node.shards, sizeof stats.node.shards);
-  number(&stats.transports, sizeof stats.transports);
+  number(&stats.adapters, sizeof stats.adapters);
   std::set<std::uint64_t> seen;
   for (const auto& [name, value] : CountersOf(stats)) {
     EXPECT_TRUE(seen.insert(value).second) << name;
@@ -33,7 +33,7 @@ TEST(CountersTest, NamesThatOthersRelyOnAreThere) {
   ProcessStats stats;
   stats.node.shards.hits = 7;
   stats.node.front.hello_refused[static_cast<std::size_t>(HelloRefusal::kBadToken)] = 3;
-  stats.transports.strangers_dropped = 9;
+  stats.adapters.transports.strangers_dropped = 9;
   stats.node.shards.slots[static_cast<std::size_t>(SlotState::kReady)] = {.slots = 5, .bytes = 640};
   const auto counters = CountersOf(stats);
   for (const char* name :

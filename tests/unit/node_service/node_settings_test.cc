@@ -95,6 +95,13 @@ TEST(NodeSettingsTest, EveryMistakeNamesItsField) {
       {kLeast + std::string("peers: {listen: 10.0.0.1:5}\n"),
        "peers.listen: 10.0.0.1:5 is not loop"},
       {kLeast + std::string("drain_timeout: 2h\n"), "drain_timeout: at most 1h"},
+      {kLeast + std::string("placement: {grpc: 'placement:7001'}\n"), "placement.grpc: "},
+      {kLeast + std::string("placement: {grpc: '10.0.0.1:7001'}\n"),
+       "placement.grpc: 10.0.0.1:7001 is not loopback"},
+      {kLeast + std::string("placement: {grpc: '127.0.0.1:1', security: {tls: {ca_file: no}}}\n"),
+       "placement.security.tls.ca_file: cannot read no"},
+      {kLeast + std::string("placement: {overlap_blocks_max: 5}\n"),
+       "placement.overlap_blocks_max: from 1024 to 268435456, not 5"},
   };
   for (const auto& mistake : cases) {
     const auto settings = SettingsFrom(mistake.yaml);

@@ -111,6 +111,23 @@ TEST(HostPortTest, AnythingElseIsRefused) {
   }
 }
 
+TEST(RpcChannelTest, AServerMayHaveANameWhereCertificatesTellIt) {
+  for (const char* address : {"10.0.0.7:7001", "[::1]:7001", "placement:7001",
+                              "cairn-placement.cairn.svc.example:443", "127.0.0.1:1"}) {
+    EXPECT_TRUE(CheckServerAddress(address, /*is_dev_mode=*/false).ok()) << address;
+  }
+  for (const char* address :
+       {"", ":", "placement", "placement:", ":7001", "placement:0", "placement:65536",
+        "placement:7001x", "dns:///placement:7001", "a b:1", "unix:/tmp/x", "[::1:7001"}) {
+    const absl::Status status = CheckServerAddress(address, /*is_dev_mode=*/false);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << address;
+  }
+  EXPECT_TRUE(CheckServerAddress("127.0.0.1:7001", /*is_dev_mode=*/true).ok());
+  for (const char* address : {"10.0.0.7:7001", "localhost:7001", "placement:7001"}) {
+    EXPECT_FALSE(CheckServerAddress(address, /*is_dev_mode=*/true).ok()) << address;
+  }
+}
+
 TEST(StatusConvertTest, EveryCodeGoesThereAndBack) {
   for (int code = 0; code <= static_cast<int>(absl::StatusCode::kUnauthenticated); ++code) {
     const absl::Status status(static_cast<absl::StatusCode>(code), code == 0 ? "" : "why");

@@ -16,6 +16,8 @@ Acquire SmallAcquire() {
   m.released = {PinId(1), PinId(UINT64_MAX)};
   m.keys = {DigestOf(1), DigestOf(2), DigestOf(3)};
   m.kinds = {EntryKind::kKvBlock, EntryKind::kKvBlock, EntryKind::kState};
+  m.prompt_tokens = 40;
+  m.ends = {16, 32, 16};
   return m;
 }
 
@@ -37,6 +39,8 @@ Acquired SmallAcquired() {
   m.pin = PinId(9);
   m.resume_depth = 12;
   m.capped = 2;
+  m.family = UINT64_MAX;
+  m.overlap_depth = 32;
   m.hits = {DescriptorAt(0), DescriptorAt(2)};
   return m;
 }
@@ -44,7 +48,10 @@ Acquired SmallAcquired() {
 constexpr std::size_t kAcquireReleasedAt = 8 + 8 + 1 + 1 + 8;
 constexpr std::size_t kAcquireKeysAt = kAcquireReleasedAt + 4 + 2 * 8;
 constexpr std::size_t kAcquireKindsAt = kAcquireKeysAt + 4 + 3 * 32;
-constexpr std::size_t kAcquiredHitsAt = 8 + 1 + 8 + 8 + 4;
+constexpr std::size_t kAcquireTokensAt = kAcquireKindsAt + 4 + 3;
+constexpr std::size_t kAcquireEndsAt = kAcquireTokensAt + 4;
+constexpr std::size_t kAcquiredOverlapAt = 8 + 1 + 8 + 8 + 4 + 8;
+constexpr std::size_t kAcquiredHitsAt = kAcquiredOverlapAt + 4;
 
 TEST(ReadMessagesTest, AcquireRoundTrips) {
   ExpectSound(Acquire{}, DecodeAcquire);
@@ -59,10 +66,12 @@ TEST(ReadMessagesTest, AcquireHasTheDocumentedForm) {
   m.keys = {DigestOf(8)};
   m.kinds = {EntryKind::kState};
   std::string expected = std::string("\2\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0", 18) +
-                         std::string(8, '\0') + std::string(4, '\0') +
-                         std::string("\1\0\0\0", 4) + std::string(DigestOf(8).view()) +
-                         std::string("\1\0\0\0\1", 5);
-  EXPECT_EQ(Encode(m), expected);
+                         std::string(8, '\0') + std::string(4, '\0') + std::string("\1\0\0\0", 4) +
+                         std::string(DigestOf(8).view()) + std::string("\1\0\0\0\1", 5);
+  EXPECT_EQ(Encode(m), expected + std::string(8, '\0'));
+  m.prompt_tokens = 9;
+  m.ends = {7};
+  EXPECT_EQ(Encode(m), expected + std::string("\11\0\0\0\1\0\0\0\7\0\0\0", 12));
 }
 
 TEST(ReadMessagesTest, AFullAcquireFitsAMessage) {
@@ -71,10 +80,13 @@ TEST(ReadMessagesTest, AFullAcquireFitsAMessage) {
   m.released.assign(limits::kReleasesPerMessageMax, PinId(UINT64_MAX));
   m.keys.assign(limits::kKeysPerMessageMax, DigestOf(200));
   m.kinds.assign(limits::kKeysPerMessageMax, EntryKind::kState);
+  m.prompt_tokens = limits::kPromptTokensMax;
+  m.ends.assign(limits::kKeysPerMessageMax, limits::kPromptTokensMax);
   EXPECT_LE(Encode(m).size(), limits::kMessageBytesMax);
   ExpectRoundTrip(m, DecodeAcquire);
   m.keys.push_back(DigestOf(1));
   m.kinds.push_back(EntryKind::kKvBlock);
+  m.ends.push_back(1);
   ExpectRefused(Encode(m), DecodeAcquire, "keys");
 }
 
@@ -99,6 +111,24 @@ TEST(ReadMessagesTest, AcquireRefusesCountsThatCannotFit) {
   ExpectRefused(Encode(uneven), DecodeAcquire, "kinds");
 }
 
+TEST(ReadMessagesTest, AcquireRefusesEndsThatCannotBe) {
+  const std::string body = Encode(SmallAcquire());
+  ExpectRefused(With(body, kAcquireTokensAt, std::uint32_t{limits::kPromptTokensMax + 1}),
+                DecodeAcquire, "prompt_tokens");
+  ExpectRefused(With(body, kAcquireTokensAt, std::uint32_t{0}), DecodeAcquire, "ends");
+  ExpectRefused(With(body, kAcquireTokensAt, std::uint32_t{31}), DecodeAcquire, "ends");
+  ExpectRefused(With(body, kAcquireEndsAt, std::uint32_t{4}), DecodeAcquire, "ends");
+  ExpectRefused(With(body, kAcquireEndsAt, std::uint32_t{UINT32_MAX}), DecodeAcquire, "ends");
+  ExpectRefused(With(body, kAcquireEndsAt + 4, std::uint32_t{0}), DecodeAcquire, "ends");
+  ExpectRefused(With(body, kAcquireEndsAt + 4, std::uint32_t{32}), DecodeAcquire, "ends");
+  Acquire short_of_one = SmallAcquire();
+  short_of_one.ends.pop_back();
+  ExpectRefused(Encode(short_of_one), DecodeAcquire, "ends");
+  Acquire without_length = SmallAcquire();
+  without_length.prompt_tokens = 0;
+  ExpectRefused(Encode(without_length), DecodeAcquire, "ends");
+}
+
 TEST(ReadMessagesTest, AcquiredRoundTrips) {
   ExpectSound(Acquired{}, DecodeAcquired);
   ExpectSound(SmallAcquired(), DecodeAcquired);
@@ -114,6 +144,8 @@ TEST(ReadMessagesTest, AFullAcquiredFitsAMessage) {
 TEST(ReadMessagesTest, AcquiredRefusesWhatCannotBe) {
   const std::string body = Encode(SmallAcquired());
   ExpectRefused(With(body, 8, std::uint8_t{4}), DecodeAcquired, "result");
+  ExpectRefused(With(body, kAcquiredOverlapAt, std::uint32_t{limits::kPromptTokensMax + 1}),
+                DecodeAcquired, "overlap_depth");
   ExpectRefused(With(body, kAcquiredHitsAt, std::uint32_t{3}), DecodeAcquired, "hits");
   ExpectRefused(With(body, kAcquiredHitsAt, std::uint32_t{0xffffffff}), DecodeAcquired, "hits");
   // An index beyond any ACQUIRE, one given twice, and one that goes back.

@@ -1,0 +1,105 @@
+#ifndef CAIRN_LIBS_OVERLAP_OVERLAP_BOOK_H_
+#define CAIRN_LIBS_OVERLAP_OVERLAP_BOOK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "libs/base/ids.h"
+#include "libs/base/sha256.h"
+#include "libs/overlap/overlap.h"
+
+namespace cairn {
+
+// OverlapBook remembers the key chains of prompts and says where a new one parts from them. What it
+// knows does not depend on what is stored: a chain stays when its blocks are evicted, so that
+// depths are those of the prompts, not of the cache.
+//
+// A radix trie of key words (the first 8 bytes of a block's key): a run of blocks that no two
+// prompts part in is one node. Prompts in one family share the keys of their first kFamilyTokens
+// tokens, and a family is a trie of its own.
+//
+//   family ──► [k0 k1 k2 k3 k4]──┬──[k5 k6 k7]          a prompt of 8 blocks, and one of 6 that
+//                                └──[m5]                parted behind the fifth
+//
+// Invariants:
+//   1. An overlap is a true one: so many blocks were the first of an earlier prompt of the same
+//      root.
+//   2. It is the longest that is remembered, and said to be censored where the book has forgotten
+//      how the other prompt went on.
+//   3. What is kept counts at most blocks_max (8 bytes of word and 4 of depth a block, and a node
+//      kNodeBlocks of them). The least recently used ends of chains go first: cut to their first
+//      block, which is enough to say "censored"; then, when such stubs take more than a quarter,
+//      they too, and what parted there counts as new.
+// Threads: one owner. No clock. Cost: a hash of the family's keys, then about 2 ns a block.
+class OverlapBook {
+ public:
+  // A family's prompts agree in the blocks that hold so many tokens.
+  static constexpr std::uint32_t kFamilyTokens = 64;
+  static constexpr std::size_t kNodeBlocks = 16;
+  static constexpr std::size_t kBlocksMin = 1 << 10;
+  static constexpr std::size_t kBlocksMax = 1 << 28;
+
+  // `blocks_max` in [kBlocksMin, kBlocksMax]. Entries are numbered from `seed` on, so that two
+  // nodes that tell the same placement service need different ones.
+  OverlapBook(std::size_t blocks_max, std::uint64_t seed);
+
+  // A prompt of `tokens` tokens, whose blocks have `keys`; the first ends[i] tokens are in blocks 0
+  // to i (ascending, at most `tokens`). Tells how it agrees with earlier ones, and remembers it.
+  // Without keys, or more of them than half of blocks_max: an Overlap of zeros, and nothing kept.
+  Overlap Observe(const Root& root, absl::Span<const Key> keys,
+                  absl::Span<const std::uint32_t> ends, std::uint32_t tokens);
+
+  struct Size {
+    std::size_t blocks = 0;  // counted as in invariant 3
+    std::size_t nodes = 0;
+    std::size_t stubs = 0;  // of these
+    std::size_t families = 0;
+  };
+  Size size() const;
+  // For tests: CHECKs what holds between calls.
+  void CheckInvariants() const;
+
+ private:
+  struct Node {
+    std::uint64_t family = 0;
+    std::list<Node>::iterator parent;  // valid if has_parent
+    bool has_parent = false;           // else the family's first
+    bool is_stub = false;              // how it went on has been forgotten
+    std::vector<std::uint64_t> words;  // never empty
+    std::vector<std::uint32_t> ends;   // one a word
+    absl::flat_hash_map<std::uint64_t, std::list<Node>::iterator> children;  // by first word
+    std::uint64_t entry = 0;  // the latest prompt that went through all of it
+    std::uint64_t entry_length = 0;
+  };
+  using Place = std::list<Node>::iterator;
+
+  std::uint64_t FamilyOf(const Root& root, absl::Span<const Key> keys,
+                         absl::Span<const std::uint32_t> ends);
+  static std::size_t CostOf(const Node& node) { return kNodeBlocks + node.words.size(); }
+  Place Add(Node node);
+  void Split(Place node, std::size_t words);
+  void GoOn(Place node, absl::Span<const std::uint64_t> words,
+            absl::Span<const std::uint32_t> ends);
+  void Use(Place node);
+  void ForgetSome();
+  void MakeStub(Place node);
+  void Remove(Place node);
+
+  const std::size_t blocks_max_;
+  std::uint64_t next_entry_;
+  Sha256 hasher_;
+  absl::flat_hash_map<std::uint64_t, Place> families_;
+  // Least recently used first. A node stands behind its children, so the first has none but stubs.
+  std::list<Node> nodes_;
+  std::list<Node> stubs_;  // the same of stubs, which have no children
+  std::size_t cost_ = 0;   // of both
+  std::size_t stub_cost_ = 0;
+  std::vector<std::uint64_t> words_;  // of the prompt at hand
+};
+
+}  // namespace cairn
+#endif  // CAIRN_LIBS_OVERLAP_OVERLAP_BOOK_H_
