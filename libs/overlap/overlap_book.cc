@@ -215,6 +215,7 @@ void OverlapBook::CheckInvariants() const {
     }
   }
   CAIRN_CHECK(cost == cost_ && stub_cost == stub_cost_ && cost_ <= blocks_max_);
+  CAIRN_CHECK(stub_cost_ <= blocks_max_ / 4 + kNodeBlocks + 1) << "stubs leave no room for chains";
 }
 
 }  // namespace cairn

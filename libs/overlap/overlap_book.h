@@ -34,7 +34,7 @@ namespace cairn {
 //      kNodeBlocks of them). The least recently used ends of chains go first: cut to their first
 //      block, which is enough to say "censored"; then, when such stubs take more than a quarter,
 //      they too, and what parted there counts as new.
-// Threads: one owner. No clock. Cost: a hash of the family's keys, then about 2 ns a block.
+// Threads: one owner. No clock. Cost: 4 us for a prompt of 1,000 blocks (bench_node, Overlap).
 class OverlapBook {
  public:
   // A family's prompts agree in the blocks that hold so many tokens.

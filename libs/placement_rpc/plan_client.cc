@@ -45,7 +45,7 @@ void PlanClient::Ask(const CheckpointQuestion& question,
                      absl::AnyInvocable<void(CheckpointPlan)> done) {
   {
     MutexLock lock(mutex_);
-    if (!is_stopping_ && !IsAway() && questions_.size() < options_.questions_max) {
+    if (!is_stopping_ && questions_.size() < options_.questions_max) {
       questions_.push_back({question, std::move(done)});
       wake_.NotifyOne();
       return;

@@ -24,8 +24,7 @@ namespace cairn {
 
 // PlanClient asks cairn-placement where states shall stand, one question at a time on a thread of
 // its own, and answers without it when it is away, slow or asked too much.
-// Threads: Ask from any. `done` runs on the client's thread, or inside Ask when the answer does not
-// come from the service.
+// Threads: Ask from any. `done` runs on the client's thread, or inside Ask when too many wait.
 class PlanClient : public PlanSource {
  public:
   struct Options {

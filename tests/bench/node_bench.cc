@@ -14,6 +14,7 @@
 #include "libs/loop_manual/manual_world.h"
 #include "libs/memory_heap/heap_memory.h"
 #include "libs/node/node.h"
+#include "libs/overlap/overlap_book.h"
 #include "libs/transport_loopback/loopback_network.h"
 #include "tests/support/raw_peer.h"
 
@@ -135,6 +136,29 @@ void BM_AcquireAllMisses(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_AcquireAllMisses)->Arg(1)->Arg(4)->Unit(benchmark::kMicrosecond);
+
+// What it costs to see where a prompt of 1,000 blocks parts from a thousand others, of which the
+// first range(0) blocks are everybody's.
+void BM_Overlap(benchmark::State& state) {
+  constexpr std::size_t kPrompts = 1000;
+  const auto shared = static_cast<std::size_t>(state.range(0));
+  std::vector<std::vector<Key>> prompts(kPrompts, std::vector<Key>(kKeys));
+  std::vector<std::uint32_t> ends;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    ends.push_back(static_cast<std::uint32_t>(i + 1) * 16);
+    const Key common = Sha256Of(absl::StrCat("common ", i));
+    for (std::size_t p = 0; p < kPrompts; ++p) {
+      prompts[p][i] = i < shared ? common : Sha256Of(absl::StrCat(p, " ", i));
+    }
+  }
+  OverlapBook book(1 << 20, 1);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(book.Observe(Root(), prompts[next], ends, ends.back()));
+    next = (next + 1) % kPrompts;
+  }
+}
+BENCHMARK(BM_Overlap)->Arg(0)->Arg(900)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace cairn
