@@ -137,8 +137,10 @@ absl::Status AcquireCalls::OnAcquired(absl::string_view body) {
   Call& call = found->second;
   CAIRN_RETURN_IF_ERROR(CheckAnswer(call, acquired));
   call.answer.resume_depth = acquired.resume_depth;
-  call.answer.family = acquired.family;
-  call.answer.overlap_depth = acquired.overlap_depth;
+  if (acquired.overlap_depth <= call.prompt_tokens) {  // advice: else it is none
+    call.answer.family = acquired.family;
+    call.answer.overlap_depth = acquired.overlap_depth;
+  }
   context_.stats.keys_capped += acquired.capped;
   if (acquired.result == wire::AcquireResult::kNoSession) {
     return absl::UnavailableError("the node knows of no session");
@@ -171,10 +173,6 @@ absl::Status AcquireCalls::CheckAnswer(const Call& call, const wire::Acquired& a
   }
   if (acquired.resume_depth > (call.is_hybrid ? call.resume_depth_max : 0)) {
     return absl::InvalidArgumentError(absl::StrCat("ACQUIRED resumes at ", acquired.resume_depth));
-  }
-  if (acquired.overlap_depth > call.prompt_tokens) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "ACQUIRED has an overlap of ", acquired.overlap_depth, " tokens of ", call.prompt_tokens));
   }
   return absl::OkStatus();
 }

@@ -128,7 +128,7 @@ void Engine::Put(absl::AnyInvocable<void()> task) {
 }
 
 void Engine::PutLocked(absl::AnyInvocable<void()> task) {
-  is_idle_ = false;
+  is_idle_ = is_drained_ = false;
   inbox_.push_back(std::move(task));
   wake_.NotifyOne();
 }
@@ -148,6 +148,11 @@ void Engine::WaitForWork() {
 bool Engine::is_idle() const {
   MutexLock lock(mutex_);
   return is_idle_;
+}
+
+bool Engine::is_drained() const {
+  MutexLock lock(mutex_);
+  return is_drained_;
 }
 
 EngineStats Engine::stats() const {
@@ -170,7 +175,8 @@ void Engine::PublishStats() {
   stats_now_.pool_blocks_available = pool_.available();
   MutexLock lock(mutex_);
   stats_ = stats_now_;
-  is_idle_ = inbox_.empty() && actives_.empty() && offers_.empty() && calls_out_ == 0;
+  is_drained_ = inbox_.empty() && actives_.empty() && offers_.empty() && acquires_out_ == 0;
+  is_idle_ = is_drained_ && plans_out_ == 0;
 }
 
 bool Engine::TakeInbox() {
@@ -230,11 +236,11 @@ void Engine::Acquire(ActiveRequest& active) {
       wanted.ends.push_back(active.sequence.layout().blocks()[block].depth());
     }
   }
-  ++calls_out_;
+  ++acquires_out_;
   cache_->Acquire(std::move(wanted), [this, id = active.id,
                                       blocks = std::move(blocks)](AcquiredBlocks result) mutable {
     Put([this, id, blocks = std::move(blocks), result = std::move(result)]() mutable {
-      --calls_out_;
+      --acquires_out_;
       OnAcquired(id, blocks, std::move(result));
     });
   });
@@ -289,10 +295,10 @@ void Engine::AskForCheckpoints(ActiveRequest& active, const AcquiredBlocks& foun
     question.resume_depth = blocks[i].depth();
   }
   if (question.resume_depth >= question.length) return;  // nothing left to take a state of
-  ++calls_out_;
+  ++plans_out_;
   plans_->Ask(question, [this, id = active.id](CheckpointPlan plan) {
     Put([this, id, plan = std::move(plan)]() mutable {
-      --calls_out_;
+      --plans_out_;
       OnCheckpoints(id, std::move(plan));
     });
   });

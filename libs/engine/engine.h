@@ -91,7 +91,7 @@ class Engine {
   // Blocks until RunStep may have something to do, or Wake.
   void WaitForWork();
   void Wake();
-  // Nothing waits, runs, or is on loan to the cache.
+  // Nothing waits, runs, is on loan to the cache, or is asked of anybody: it may be destroyed.
   bool is_idle() const;
 
  private:
@@ -120,6 +120,7 @@ class Engine {
   void Finish(ActiveRequest& active, FinishReason reason, absl::string_view text);
   ActiveRequest* Find(CompletionId id);
   void PublishStats();
+  bool is_drained() const;
 
   const Options options_;
   Device& device_;
@@ -132,7 +133,8 @@ class Engine {
   std::deque<std::unique_ptr<ActiveRequest>> actives_;                 // in arrival order
   absl::flat_hash_map<std::uint64_t, std::vector<PoolBlock>> offers_;  // on loan to the cache
   std::uint64_t last_offer_ = 0;
-  std::uint64_t calls_out_ = 0;  // to cache and plans, unanswered
+  std::uint64_t acquires_out_ = 0;
+  std::uint64_t plans_out_ = 0;  // nobody waits for them but the end
   absl::AnyInvocable<void()> on_idle_;
   EngineStats stats_now_;  // the engine thread's own; published once a step
   // The step at hand; members, so that their memory is kept.
@@ -148,6 +150,7 @@ class Engine {
   bool is_closed_ CAIRN_GUARDED_BY(mutex_) = false;
   bool is_draining_ CAIRN_GUARDED_BY(mutex_) = false;  // then it is closed, too
   bool is_idle_ CAIRN_GUARDED_BY(mutex_) = true;
+  bool is_drained_ CAIRN_GUARDED_BY(mutex_) = true;  // the same, but for plans that are still out
   std::uint64_t last_id_ CAIRN_GUARDED_BY(mutex_) = 0;
   std::uint32_t in_flight_ CAIRN_GUARDED_BY(mutex_) = 0;  // submitted and not finished
   std::uint64_t refused_ CAIRN_GUARDED_BY(mutex_) = 0;

@@ -27,7 +27,7 @@ bool Engine::RunStep() {
                      [](const auto& active) { return active->state == State::kFinished; }),
       actives_.end());
   PublishStats();
-  if (on_idle_ && is_idle()) std::exchange(on_idle_, nullptr)();
+  if (on_idle_ && is_drained()) std::exchange(on_idle_, nullptr)();
   return had_tasks || has_admitted || has_computed;
 }
 

@@ -60,9 +60,9 @@ struct NodeOptions {
   std::uint32_t sends_per_session_max = 32;      // DATA in flight; the rest queues
   absl::Duration fill_max = absl::Seconds(30);   // one writer may hold a key so long
 
-  // Blocks of prompts remembered for a sink of overlaps, if there is one (libs/overlap): 12 bytes
-  // each.
-  std::uint64_t overlap_blocks_max = 1 << 20;
+  // Blocks of prompts remembered for a sink of overlaps, if there is one (libs/overlap): 9 bytes
+  // each, and 24 of them for each point where prompts part.
+  std::uint64_t overlap_blocks_max = 1 << 22;
 
   NodeCeilings ceilings;
   TestFaults faults;

@@ -11,16 +11,20 @@ OverlapWatch::OverlapWatch(std::size_t blocks_max, std::uint64_t seed, OverlapSi
 OverlapWatch::Seen OverlapWatch::See(const NodeSession& session, const wire::Acquire& message) {
   Seen seen;
   if (message.prompt_tokens == 0) return seen;
-  // States are not blocks of the prompt.
-  const auto blocks = static_cast<std::size_t>(
-      std::find(message.kinds.begin(), message.kinds.end(), EntryKind::kState) -
-      message.kinds.begin());
+  // States are not blocks of the prompt. A block that comes twice is asked for once: up to there
+  // the keys say what the prompt is.
+  std::size_t blocks = 0;
+  for (std::uint32_t end = 0; blocks < message.keys.size(); end = message.ends[blocks++]) {
+    const bool is_next = message.kinds[blocks] == EntryKind::kKvBlock &&
+                         message.ends[blocks] - end <= session.block_tokens;
+    if (!is_next) break;
+  }
   const absl::Span<const std::uint32_t> ends(message.ends.data(), blocks);
   seen.overlap =
       book_.Observe(session.root, {message.keys.data(), blocks}, ends, message.prompt_tokens);
   const auto agreed = std::upper_bound(ends.begin(), ends.end(), seen.overlap.depth);
   seen.blocks = static_cast<std::uint32_t>(agreed - ends.begin());
-  // All that was asked for agrees, but more was not asked for.
+  // All that the keys say agrees, but they do not say all.
   if (blocks > 0 && seen.blocks == blocks && ends.back() < message.prompt_tokens) {
     seen.overlap.is_censored = true;
   }
@@ -37,8 +41,7 @@ void OverlapWatch::Tell(const Seen& seen, bool is_hybrid, wire::Acquired& answer
   while (unbroken < answer.hits.size() && answer.hits[unbroken].index == unbroken) ++unbroken;
   // A prompt's last token always runs: nobody needs its last block.
   const std::uint32_t needed = seen.blocks - (overlap.depth == overlap.request_length ? 1 : 0);
-  overlap.was_served =
-      overlap.depth > 0 && (is_hybrid ? answer.resume_depth > 0 : unbroken >= needed);
+  overlap.was_served = needed > 0 && (is_hybrid ? answer.resume_depth > 0 : unbroken >= needed);
   ++stats_.overlaps;
   sink_.Report(overlap);
 }

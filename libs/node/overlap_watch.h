@@ -14,6 +14,7 @@ namespace cairn {
 
 // OverlapWatch sees where the prompts of all sessions part, and tells a sink. It looks at the keys
 // that are asked for, not at what is stored: what it says stays true when entries are evicted.
+// A client that lies about its blocks' ends misleads those of its own root only.
 // Threads: the front's loop.
 class OverlapWatch {
  public:

@@ -1,6 +1,7 @@
 #include "libs/overlap/overlap_book.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -9,6 +10,10 @@
 
 namespace cairn {
 namespace {
+
+// How often a node that was forgotten and is back says that what parts there may have been here.
+// For good would mean that nothing is learnt there any more.
+constexpr std::uint8_t kDoubts = 8;
 
 std::uint64_t WordOf(const Digest256& digest) {
   std::uint64_t word;
@@ -21,7 +26,9 @@ std::uint64_t NotZero(std::uint64_t value) { return value == 0 ? 1 : value; }
 }  // namespace
 
 OverlapBook::OverlapBook(std::size_t blocks_max, std::uint64_t seed)
-    : blocks_max_(blocks_max), next_entry_(Mix64(seed)) {
+    : blocks_max_(blocks_max),
+      next_entry_(Mix64(seed)),
+      forgotten_(std::bit_floor(std::max<std::size_t>(blocks_max / 4, 1))) {
   CAIRN_CHECK(blocks_max >= kBlocksMin && blocks_max <= kBlocksMax) << blocks_max;
 }
 
@@ -35,29 +42,62 @@ std::uint64_t OverlapBook::FamilyOf(const Root& root, absl::Span<const Key> keys
   return NotZero(WordOf(hasher_.Finish()));
 }
 
-OverlapBook::Place OverlapBook::Add(Node node) {
+std::uint64_t OverlapBook::MarkOf(std::uint64_t family, const Node* above,
+                                  std::uint64_t first_word) {
+  return Mix64(family ^ Mix64(first_word ^ Mix64(above == nullptr ? 0 : above->words.back())));
+}
+
+bool OverlapBook::IsForgotten(std::uint64_t mark) const {
+  return forgotten_[mark % forgotten_.size()] == (mark >> 32 | 1);
+}
+
+OverlapBook::Place OverlapBook::Add(Shelf& shelf, Node node) {
+  node.shelf = &shelf;
+  shelf.cost += CostOf(node);
   cost_ += CostOf(node);
-  return nodes_.insert(nodes_.end(), std::move(node));
+  return shelf.nodes.insert(shelf.nodes.end(), std::move(node));
+}
+
+OverlapBook::Place OverlapBook::AddFirst(Shelf& shelf, std::uint64_t family,
+                                         absl::Span<const std::uint64_t> words) {
+  Node first;
+  first.family = family;
+  first.words.assign(words.begin(), words.end());
+  first.doubts = IsForgotten(MarkOf(family, nullptr, words.front())) ? kDoubts : 0;
+  return families_[family] = Add(shelf, std::move(first));
+}
+
+// The prompt goes on below `node` with what nobody has there.
+OverlapBook::Place OverlapBook::GoOn(Place node, absl::Span<const std::uint64_t> words) {
+  Node next;
+  next.family = node->family;
+  next.parent = node;
+  next.has_parent = true;
+  next.words.assign(words.begin(), words.end());
+  next.doubts = IsForgotten(MarkOf(node->family, &*node, words.front())) ? kDoubts : 0;
+  const Place added = Add(*node->shelf, std::move(next));
+  node->children.emplace(words.front(), added);
+  return added;
 }
 
 // Puts the first `words` of `node` into a node of their own, above it.
 void OverlapBook::Split(Place node, std::size_t words) {
   CAIRN_CHECK(words > 0 && words < node->words.size()) << words;
-  const auto cut = static_cast<std::ptrdiff_t>(words);
+  const auto cut = node->words.begin() + static_cast<std::ptrdiff_t>(words);
   Node upper;
   upper.family = node->family;
   upper.parent = node->parent;
   upper.has_parent = node->has_parent;
-  upper.words.assign(node->words.begin(), node->words.begin() + cut);
-  upper.ends.assign(node->ends.begin(), node->ends.begin() + cut);
+  upper.doubts = node->doubts;
+  upper.words.assign(node->words.begin(), cut);
   upper.entry = node->entry;
   upper.entry_length = node->entry_length;
-  node->words.erase(node->words.begin(), node->words.begin() + cut);
-  node->ends.erase(node->ends.begin(), node->ends.begin() + cut);
+  node->words = std::vector<std::uint64_t>(cut, node->words.end());  // no capacity is left over
+  node->shelf->cost -= words;
   cost_ -= words;
   upper.children.emplace(node->words.front(), node);
   const std::uint64_t first = upper.words.front();
-  const Place above = Add(std::move(upper));
+  const Place above = Add(*node->shelf, std::move(upper));
   if (node->has_parent) {
     node->parent->children[first] = above;
   } else {
@@ -67,69 +107,75 @@ void OverlapBook::Split(Place node, std::size_t words) {
   node->has_parent = true;
 }
 
-// The prompt goes on below `node` with what nobody has had there.
-void OverlapBook::GoOn(Place node, absl::Span<const std::uint64_t> words,
-                       absl::Span<const std::uint32_t> ends) {
-  Node next;
-  next.family = node->family;
-  next.parent = node;
-  next.has_parent = true;
-  next.words.assign(words.begin(), words.end());
-  next.ends.assign(ends.begin(), ends.end());
-  node->children.emplace(words.front(), Add(std::move(next)));
-}
-
-// A stub that is used again is a node whose continuation is as good as any.
-void OverlapBook::Use(Place node) {
-  if (node->is_stub) {
-    stub_cost_ -= CostOf(*node);
-    node->is_stub = false;
-    nodes_.splice(nodes_.end(), stubs_, node);
-  } else {
-    nodes_.splice(nodes_.end(), nodes_, node);
-  }
-}
-
-void OverlapBook::Remove(Place node) {
-  CAIRN_CHECK(node->children.empty());
-  cost_ -= CostOf(*node);
+void OverlapBook::Forget(Place node) {
+  CAIRN_CHECK(node->children.empty()) << "a node is used after its children";
+  const std::uint64_t mark =
+      MarkOf(node->family, node->has_parent ? &*node->parent : nullptr, node->words.front());
+  forgotten_[mark % forgotten_.size()] = static_cast<std::uint32_t>(mark >> 32 | 1);
   if (node->has_parent) {
     node->parent->children.erase(node->words.front());
   } else {
     families_.erase(node->family);
   }
-  if (node->is_stub) {
-    stub_cost_ -= CostOf(*node);
-    stubs_.erase(node);
-  } else {
-    nodes_.erase(node);
-  }
+  Shelf& shelf = *node->shelf;
+  shelf.cost -= CostOf(*node);
+  cost_ -= CostOf(*node);
+  shelf.nodes.erase(node);
 }
 
-void OverlapBook::MakeStub(Place node) {
-  while (!node->children.empty()) {
-    const Place child = node->children.begin()->second;
-    CAIRN_CHECK(child->is_stub) << "a node is used after its children";
-    Remove(child);
-  }
-  cost_ -= node->words.size() - 1;
-  node->words.resize(1);
-  node->words.shrink_to_fit();
-  node->ends.resize(1);
-  node->ends.shrink_to_fit();
-  node->is_stub = true;
-  stub_cost_ += CostOf(*node);
-  stubs_.splice(stubs_.end(), nodes_, node);
-}
-
-void OverlapBook::ForgetSome() {
-  while (cost_ > blocks_max_) {
-    if (stub_cost_ > blocks_max_ / 4 || nodes_.empty()) {
-      Remove(stubs_.begin());
-    } else {
-      MakeStub(nodes_.begin());
+// `added` blocks have come: at least as many go, as long as there are too many. What a call does is
+// bounded by what it adds, since all sessions wait for it.
+void OverlapBook::ForgetSome(std::size_t added) {
+  if (cost_ <= blocks_max_) return;
+  auto largest = shelf_list_.end();
+  // Each end that goes is worth kNodeBlocks and more.
+  for (std::size_t left = 64 + added / kNodeBlocks; left > 0 && cost_ > blocks_max_; --left) {
+    if (largest == shelf_list_.end()) {
+      largest = std::max_element(shelf_list_.begin(), shelf_list_.end(),
+                                 [](const Shelf& a, const Shelf& b) { return a.cost < b.cost; });
     }
+    Forget(largest->nodes.begin());
+    if (!largest->nodes.empty()) continue;
+    shelves_.erase(largest->root);
+    shelf_list_.erase(std::exchange(largest, shelf_list_.end()));
   }
+}
+
+// Down the trie, as far as the words agree. A prompt that ends inside a run, or parts there, splits
+// it, so that every prompt through a node has gone through all of it.
+std::size_t OverlapBook::Follow(Place first, absl::Span<const std::uint64_t> words,
+                                std::vector<Place>& path, bool& is_censored) {
+  std::size_t agreed = 0;
+  for (Place at = first;;) {
+    const auto [mine, its] = std::mismatch(words.begin() + static_cast<std::ptrdiff_t>(agreed),
+                                           words.end(), at->words.begin(), at->words.end());
+    const auto common = static_cast<std::size_t>(its - at->words.begin());
+    agreed += common;
+    if (common < at->words.size()) {
+      Split(at, common);
+      at = at->parent;
+    }
+    path.push_back(at);
+    if (agreed == words.size()) return agreed;
+    const auto next = at->children.find(words[agreed]);
+    if (next != at->children.end() && path.size() < kPathNodesMax) {
+      at = next->second;
+      continue;
+    }
+    is_censored = next != at->children.end() || at->doubts > 0 ||
+                  IsForgotten(MarkOf(at->family, &*at, words[agreed]));
+    if (at->doubts > 0) --at->doubts;
+    return agreed;
+  }
+}
+
+OverlapBook::Shelf& OverlapBook::ShelfOf(const Root& root) {
+  Shelf*& shelf = shelves_[root];
+  if (shelf == nullptr) {
+    shelf = &shelf_list_.emplace_back();
+    shelf->root = root;
+  }
+  return *shelf;
 }
 
 Overlap OverlapBook::Observe(const Root& root, absl::Span<const Key> keys,
@@ -140,82 +186,64 @@ Overlap OverlapBook::Observe(const Root& root, absl::Span<const Key> keys,
   words_.clear();
   for (const Key& key : keys) words_.push_back(WordOf(key));
   const absl::Span<const std::uint64_t> words(words_);
-  overlap.family = FamilyOf(root, keys, ends);
+  const std::uint64_t family = FamilyOf(root, keys, ends);
+  const auto known = families_.find(family);
+  const bool is_known = known != families_.end();
+  if (is_known && known->second->words.front() != words.front()) return overlap;  // 64 bits met
+  overlap.family = family;
   overlap.request_entry = NotZero(Mix64(next_entry_++));
   overlap.request_length = tokens;
 
-  // Down the trie, as far as the words agree. A prompt that ends inside a run, or parts there,
-  // splits it, so that every prompt through a node has gone through all of it.
   std::vector<Place> path;
   std::size_t agreed = 0;
-  const auto family = families_.find(overlap.family);
-  bool is_there = family != families_.end();
-  if (is_there && family->second->words.front() != words.front()) return Overlap();  // 64 bits met
-  for (Place at = is_there ? family->second : nodes_.end(); is_there;) {
-    const auto [mine, its] = std::mismatch(words.begin() + static_cast<std::ptrdiff_t>(agreed),
-                                           words.end(), at->words.begin(), at->words.end());
-    const auto common = static_cast<std::size_t>(its - at->words.begin());
-    agreed += common;
-    if (common < at->words.size()) {
-      Split(at, common);
-      at = at->parent;
+  if (is_known) {
+    agreed = Follow(known->second, words, path, overlap.is_censored);
+    overlap.entry = path.back()->entry;
+    overlap.entry_length = path.back()->entry_length;
+    // Those that agree may have said other ends than this one; what is told never contradicts
+    // itself.
+    overlap.depth = std::min<std::uint64_t>(ends[agreed - 1], overlap.entry_length);
+    if (agreed < words.size() && path.size() < kPathNodesMax) {
+      path.push_back(GoOn(path.back(), words.subspan(agreed)));
     }
-    overlap.entry = at->entry;
-    overlap.entry_length = at->entry_length;
-    overlap.depth = at->ends.back();
-    overlap.is_censored = at->is_stub && agreed < words.size();
-    path.push_back(at);
-    is_there = false;
-    if (agreed == words.size()) break;
-    const auto next = at->children.find(words[agreed]);
-    if (next == at->children.end()) break;
-    at = next->second;
-    is_there = true;
-  }
-  if (path.empty()) {
-    Node first;
-    first.family = overlap.family;
-    first.words.assign(words.begin(), words.end());
-    first.ends.assign(ends.begin(), ends.end());
-    path.push_back(Add(std::move(first)));
-    families_[overlap.family] = path.back();
-  } else if (agreed < words.size()) {
-    GoOn(path.back(), words.subspan(agreed), ends.subspan(agreed));
-    path.push_back(path.back()->children.at(words[agreed]));
+  } else {
+    overlap.is_censored = IsForgotten(MarkOf(family, nullptr, words.front()));
+    path.push_back(AddFirst(ShelfOf(root), family, words));
   }
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     (*at)->entry = overlap.request_entry;
     (*at)->entry_length = tokens;
-    Use(*at);
+    std::list<Node>& nodes = (*at)->shelf->nodes;
+    nodes.splice(nodes.end(), nodes, *at);
   }
-  ForgetSome();
+  ForgetSome(2 * kNodeBlocks + words.size() - agreed);
   return overlap;
 }
 
 OverlapBook::Size OverlapBook::size() const {
-  return {.blocks = cost_,
-          .nodes = nodes_.size() + stubs_.size(),
-          .stubs = stubs_.size(),
-          .families = families_.size()};
+  Size size{.blocks = cost_, .families = families_.size(), .roots = shelf_list_.size()};
+  for (const Shelf& shelf : shelf_list_) size.nodes += shelf.nodes.size();
+  return size;
 }
 
 void OverlapBook::CheckInvariants() const {
-  std::size_t cost = 0, stub_cost = 0;
-  for (const std::list<Node>* list : {&nodes_, &stubs_}) {
-    for (const Node& node : *list) {
-      CAIRN_CHECK(node.is_stub == (list == &stubs_));
-      CAIRN_CHECK(!node.words.empty() && node.words.size() == node.ends.size());
-      CAIRN_CHECK(!node.is_stub || (node.children.empty() && node.words.size() == 1));
-      cost += CostOf(node);
-      if (node.is_stub) stub_cost += CostOf(node);
+  std::size_t cost = 0;
+  for (const Shelf& shelf : shelf_list_) {
+    CAIRN_CHECK(!shelf.nodes.empty() && shelves_.at(shelf.root) == &shelf);
+    std::size_t shelf_cost = 0;
+    for (const Node& node : shelf.nodes) {
+      CAIRN_CHECK(node.shelf == &shelf && !node.words.empty());
+      CAIRN_CHECK(node.words.capacity() == node.words.size()) << "memory that nobody counts";
+      shelf_cost += CostOf(node);
       const Place at = node.has_parent ? node.parent->children.at(node.words.front())
                                        : families_.at(node.family);
       CAIRN_CHECK(&*at == &node);
-      CAIRN_CHECK(!node.has_parent || node.parent->ends.back() < node.ends.front());
+      CAIRN_CHECK(!node.has_parent || node.parent->shelf == &shelf);
     }
+    CAIRN_CHECK(shelf_cost == shelf.cost);
+    cost += shelf_cost;
   }
-  CAIRN_CHECK(cost == cost_ && stub_cost == stub_cost_ && cost_ <= blocks_max_);
-  CAIRN_CHECK(stub_cost_ <= blocks_max_ / 4 + kNodeBlocks + 1) << "stubs leave no room for chains";
+  CAIRN_CHECK(cost == cost_ && cost_ <= blocks_max_) << cost_;
 }
 
 }  // namespace cairn

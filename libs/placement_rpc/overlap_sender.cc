@@ -39,14 +39,21 @@ void OverlapSender::Report(const Overlap& overlap) {
     return;
   }
   queue_.push_back(overlap);
-  if (has_timer_ || is_due_) return;
+  if (!has_timer_ && !is_due_) ArmTimer();
+}
+
+void OverlapSender::ArmTimer() {
   has_timer_ = true;
-  timer_ = loop_.RunAt(std::max(loop_.Now() + options_.gather, away_until_), [this] {
-    MutexLock due(mutex_);
-    has_timer_ = false;
-    is_due_ = true;
-    wake_.NotifyOne();
-  });
+  timer_ = loop_.RunAt(std::max(loop_.Now() + options_.gather, away_until_), [this] { OnTimer(); });
+}
+
+void OverlapSender::OnTimer() {
+  MutexLock lock(mutex_);
+  has_timer_ = false;
+  // A batch is under way, and if it fails the next one waits for longer.
+  if (call_ != nullptr || loop_.Now() < away_until_) return ArmTimer();
+  is_due_ = true;
+  wake_.NotifyOne();
 }
 
 OverlapSenderStats OverlapSender::stats() const {
@@ -93,17 +100,20 @@ void OverlapSender::Send(Call& call, const std::vector<Overlap>& batch) {
   stream->Write(request);  // what fails here is told by Finish
   stream->WritesDone();
   const grpc::Status status = stream->Finish();
-  MutexLock lock(mutex_);
-  call_ = nullptr;
-  if (status.ok()) {
-    stats_.sent += response.taken();
-    stats_.refused += response.refused();
-    return;
+  {
+    MutexLock lock(mutex_);
+    call_ = nullptr;
+    if (status.ok()) {
+      stats_.sent += response.taken();
+      stats_.refused += response.refused();
+      return;
+    }
+    stats_.dropped += batch.size();
+    if (is_stopping_) return;
+    away_until_ = loop_.Now() + options_.away_for;
   }
-  away_until_ = loop_.Now() + options_.away_for;
-  stats_.dropped += batch.size();
   static LogLimiter limiter(absl::Seconds(10));
-  if (std::uint64_t held = 0; !is_stopping_ && limiter.Admit(&held)) {
+  if (std::uint64_t held = 0; limiter.Admit(&held)) {
     LogEvent(LogLevel::kWarning, "placement_away")
         .With("why", status.error_message())
         .With("effect", "it does not learn where prompts part")

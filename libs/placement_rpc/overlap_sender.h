@@ -46,6 +46,8 @@ class OverlapSender : public OverlapSink {
  private:
   struct Call;
   void Run();
+  void ArmTimer() CAIRN_REQUIRES(mutex_);
+  void OnTimer();
   void Send(Call& call, const std::vector<Overlap>& batch);
 
   const Options options_;

@@ -27,6 +27,11 @@ PlanClient::PlanClient(const Options& options, const Loop& clock,
 }
 
 PlanClient::~PlanClient() {
+  Stop();
+  thread_.join();
+}
+
+void PlanClient::Stop() {
   std::deque<Question> left;
   {
     MutexLock lock(mutex_);
@@ -35,7 +40,6 @@ PlanClient::~PlanClient() {
     if (call_ != nullptr) call_->context.TryCancel();
     wake_.NotifyOne();
   }
-  thread_.join();
   for (Question& question : left) question.done(Fallback(question.asked));
 }
 
@@ -45,8 +49,8 @@ void PlanClient::Ask(const CheckpointQuestion& question,
                      absl::AnyInvocable<void(CheckpointPlan)> done) {
   {
     MutexLock lock(mutex_);
-    if (!is_stopping_ && questions_.size() < options_.questions_max) {
-      questions_.push_back({question, std::move(done)});
+    if (!is_stopping_ && !IsAway() && questions_.size() < options_.questions_max) {
+      questions_.push_back({question, clock_.Now() + options_.timeout, std::move(done)});
       wake_.NotifyOne();
       return;
     }
@@ -74,16 +78,18 @@ void PlanClient::Run() {
       if (is_stopping_) return;
       question = std::move(questions_.front());
       questions_.pop_front();
-      is_asked = !IsAway();  // it may have failed the question before this one
+      // The question before it may have failed, or taken most of its time.
+      is_asked = !IsAway() && question.until - clock_.Now() >= options_.timeout / 2;
       if (is_asked) call_ = &call;
     }
     CheckpointPlan plan;
-    if (!is_asked || !CallService(call, question.asked, plan)) plan = Fallback(question.asked);
+    if (!is_asked || !CallService(call, question, plan)) plan = Fallback(question.asked);
     question.done(std::move(plan));
   }
 }
 
-bool PlanClient::CallService(Call& call, const CheckpointQuestion& asked, CheckpointPlan& plan) {
+bool PlanClient::CallService(Call& call, const Question& question, CheckpointPlan& plan) {
+  const CheckpointQuestion& asked = question.asked;
   const std::uint64_t grid = options_.grid_tokens;
   placement::v1::PlanRequest request;
   request.set_family(asked.family);
@@ -94,33 +100,41 @@ bool PlanClient::CallService(Call& call, const CheckpointQuestion& asked, Checkp
   request.set_grid(grid);
   placement::v1::PlanResponse response;
   call.context.set_deadline(std::chrono::system_clock::now() +
-                            absl::ToChronoMilliseconds(options_.timeout));
-  const grpc::Status status =
+                            absl::ToChronoMicroseconds(question.until - clock_.Now()));
+  grpc::Status status =
       placement::v1::Placement::NewStub(channel_)->Plan(&call.context, request, &response);
-  MutexLock lock(mutex_);
-  call_ = nullptr;
-  if (!status.ok()) {
-    Complain(status.error_message());
-    return false;
+  bool is_garbage = static_cast<std::uint64_t>(response.positions_size()) > options_.states_max;
+  for (int i = 0; i < response.positions_size() && !is_garbage; ++i) {
+    const std::uint64_t position = response.positions(i);
+    is_garbage = position <= asked.resume_depth || position > asked.length || position % grid != 0;
+    plan.positions.push_back(position);
   }
-  plan.origin = PlanOrigin::kService;
-  for (const std::uint64_t position : response.positions()) {
-    // Whatever it says, no state can be elsewhere.
-    if (position > asked.resume_depth && position <= asked.length) {
-      plan.positions.push_back(position);
+  {
+    MutexLock lock(mutex_);
+    call_ = nullptr;
+    if (status.ok() && !is_garbage) {
+      std::sort(plan.positions.begin(), plan.positions.end());
+      plan.origin = PlanOrigin::kService;
+      if (asked.family != 0) cache_.Remember(asked, grid, plan.positions);  // 0: anybody's
+      return true;
     }
+    if (is_stopping_) return false;
+    away_until_ = clock_.Now() + options_.away_for;
   }
-  std::sort(plan.positions.begin(), plan.positions.end());
-  cache_.Remember(asked, grid, plan.positions);
-  return true;
+  if (status.ok()) {
+    Complain("placement_refused", "it answers positions that cannot be");
+  } else {
+    const bool is_ours = status.error_code() == grpc::StatusCode::INVALID_ARGUMENT;
+    Complain(is_ours ? "placement_refused" : "placement_away", status.error_message());
+  }
+  return false;
 }
 
-void PlanClient::Complain(const std::string& why) {
-  away_until_ = clock_.Now() + options_.away_for;
+void PlanClient::Complain(absl::string_view event, const std::string& why) {
   static LogLimiter limiter(absl::Seconds(10));
   std::uint64_t held = 0;
-  if (is_stopping_ || !limiter.Admit(&held)) return;
-  LogEvent(LogLevel::kWarning, "placement_away")
+  if (!limiter.Admit(&held)) return;
+  LogEvent(LogLevel::kWarning, event)
       .With("why", why)
       .With("effect", "cached plans, then balanced ones")
       .With("held_back", held);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "libs/base/instant.h"
 #include "libs/base/mutex.h"
@@ -30,14 +31,16 @@ class PlanClient : public PlanSource {
   struct Options {
     std::uint32_t states_max = 2;  // new states of a prompt
     std::uint32_t grid_tokens = 64;
-    absl::Duration timeout = absl::Milliseconds(20);  // of one question
+    absl::Duration timeout = absl::Milliseconds(20);  // of one question, waiting included
     absl::Duration away_for = absl::Seconds(1);       // after a failure nobody is asked for so long
     std::size_t questions_max = 64;                   // waiting
     std::size_t plans_max = 4096;                     // cached
   };
   // `clock` is only asked for the time.
   PlanClient(const Options& options, const Loop& clock, std::shared_ptr<grpc::Channel> channel);
-  ~PlanClient() override;  // answers what still waits
+  ~PlanClient() override;  // Stop
+  // Answers what still waits, and what is under way, without the service; all later questions, too.
+  void Stop();
 
   void Ask(const CheckpointQuestion& question,
            absl::AnyInvocable<void(CheckpointPlan)> done) override;
@@ -46,12 +49,13 @@ class PlanClient : public PlanSource {
   struct Call;
   struct Question {
     CheckpointQuestion asked;
+    Instant until;  // then it is answered without the service
     absl::AnyInvocable<void(CheckpointPlan)> done;
   };
   void Run();
   // False: it did not answer, and is away for a while.
-  bool CallService(Call& call, const CheckpointQuestion& asked, CheckpointPlan& plan);
-  void Complain(const std::string& why) CAIRN_REQUIRES(mutex_);
+  bool CallService(Call& call, const Question& question, CheckpointPlan& plan);
+  void Complain(absl::string_view event, const std::string& why);
   // Without the service.
   CheckpointPlan Fallback(const CheckpointQuestion& question);
   bool IsAway() CAIRN_REQUIRES(mutex_);

@@ -29,8 +29,8 @@ struct CheckpointPlan {
   friend bool operator==(const CheckpointPlan&, const CheckpointPlan&) = default;
 };
 
-// Threads: any. `done` comes exactly once, from any thread, soon: who answers has a deadline of
-// milliseconds and never fails.
+// Threads: any. `done` comes exactly once, from any thread: who answers has a deadline (20 ms
+// unless configured otherwise) and never fails.
 class PlanSource {
  public:
   virtual ~PlanSource() = default;

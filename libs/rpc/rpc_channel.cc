@@ -22,8 +22,12 @@ constexpr std::size_t kHostNameBytesMax = 253;
 }  // namespace
 
 absl::Status CheckServerAddress(const std::string& address, bool is_dev_mode) {
+  const absl::StatusOr<HostPort> numeric = ParseHostPort(address);
+  if (numeric.ok() && numeric->port == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(address, " has port 0, where nobody listens"));
+  }
   if (is_dev_mode) return CheckListenAddress(address, /*is_dev_mode=*/true);
-  if (ParseHostPort(address).ok()) return absl::OkStatus();
+  if (numeric.ok()) return absl::OkStatus();
   const std::size_t colon = address.rfind(':');
   const std::string host = address.substr(0, colon == std::string::npos ? 0 : colon);
   const bool is_name =

@@ -81,7 +81,8 @@ void LogForRpc(gpr_log_func_args* line) {
 // once a second, whether there is a timer or not, and in a process that sleeps one such wake-up
 // costs 30 to 80 us: more than all else that an idle node does. With this slack the kernel lets
 // them wake together, with something else, or seldomer. gRPC's timers (handshakes, keep-alive) may
-// be that late; nothing of ours is timed on its threads.
+// be that late, and deadlines of calls that such a process makes itself (a node's to
+// cairn-placement, where nobody waits).
 class CoarseTimers {
  public:
   CoarseTimers() : before_ns_(::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)) { Set(2'000'000'000); }

@@ -79,7 +79,11 @@ absl::Status CheckAddress(absl::string_view field, const std::string& address, b
 absl::Status SetPlacement(const config::v1::NodePlacement& config, NodeSettings& settings) {
   settings.placement_security = settings.security;
   settings.placement_grpc = config.grpc();
-  if (config.grpc().empty()) return absl::OkStatus();
+  if (config.grpc().empty()) {
+    return config.ByteSizeLong() == 0
+               ? absl::OkStatus()
+               : Bad("placement.grpc", "required, where the section says anything else");
+  }
   if (config.has_security()) {
     absl::StatusOr<RpcSecurity> security = LoadRpcSecurity(config.security());
     if (!security.ok()) {

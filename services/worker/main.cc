@@ -10,6 +10,7 @@
 #include "libs/base/log.h"
 #include "libs/base/status_macros.h"
 #include "libs/config/service_main.h"
+#include "libs/rpc/rpc_server.h"
 #include "libs/termination/termination.h"
 #include "libs/transport_ucx/ucx_transport.h"
 #include "services/worker/worker.h"
@@ -39,6 +40,7 @@ void BoundConnections(std::uint32_t& connections_max) {
 
 int Serve(cairn::WorkerOptions& options) {
   Termination termination;
+  cairn::RouteRpcLogs();
   BoundConnections(options.http.connections_max);
   const auto worker = cairn::Worker::Start(options);
   if (!worker.ok()) {

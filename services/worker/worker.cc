@@ -219,6 +219,7 @@ CompletionService::Health Worker::Parts::Health() {
 
 void Worker::Parts::Stop() {
   if (engine != nullptr) engine->Drain();
+  if (plans != nullptr) plans->Stop();  // a service that hangs holds nobody
   // The end of its session ends what is on loan to the client, whatever the node does.
   Latch stopped;
   if (client != nullptr) {

@@ -148,7 +148,11 @@ absl::Status SetPlacement(const config::v1::WorkerPlacement& config, WorkerOptio
                                      absl::Milliseconds(1), absl::Seconds(10),
                                      &out->plans.timeout));
   out->placement_grpc = config.grpc();
-  if (config.grpc().empty()) return absl::OkStatus();
+  if (config.grpc().empty()) {
+    return config.ByteSizeLong() == 0
+               ? absl::OkStatus()
+               : Bad("placement.grpc", "is required, where the section says anything else");
+  }
   absl::StatusOr<RpcSecurity> security = LoadRpcSecurity(config.security());
   if (!security.ok()) {
     return absl::Status(security.status().code(),

@@ -1,5 +1,6 @@
 """cairn-placement told by a node and asked by workers: true overlaps, plans, and what happens while it is away."""
 import json
+import signal
 
 import support
 from placement_support import Placement
@@ -156,11 +157,22 @@ class PlanTest(AdviceCase):
         wait_until(lambda: self.source(self.ask_planned(worker, 1)) == "service", worker.log)
         self.assertEqual(worker.stop(), 0, worker.log())
 
+    def test_a_service_that_stands_still_holds_nobody(self):
+        worker, = self.start_all("a")
+        self.placement.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.placement.process.send_signal, signal.SIGCONT)
+        for last in range(200, 210):
+            self.ask(worker, text(1, last))
+        self.assertEqual(worker.stop(), 0, worker.log())
+        worker.wait_event("worker_stopping", requests="answered")
+        self.assertNotIn("placement_away", worker.log(), "ten seconds had not passed")
+        self.assertEqual(self.node.stop(), 0, self.node.log())
+
     def test_another_grid_is_told_and_no_request_fails(self):
         self.start_all()
         worker, = self.start_workers(self.node, "a", placement={**self.asked(), "grid_tokens": 32})
         self.assertEqual(self.source(self.ask_planned(worker, 1)), "balanced")
-        self.assertIn("grid", worker.wait_event("placement_away").values["why"])
+        self.assertIn("grid", worker.wait_event("placement_refused").values["why"])
 
     def test_a_prompt_that_is_found_whole_needs_no_plan(self):
         worker, = self.start_all("a")
@@ -197,6 +209,7 @@ class SettingsTest(support.Case):
         for placement, says in (({"grpc": "placement:7", "security": dev}, "placement.grpc"),
                                 ({"grpc": "10.0.0.1:7", "security": dev}, "is not loopback"),
                                 ({"grpc": "127.0.0.1:7"}, "placement.security"),
+                                ({"states_max": 5}, "placement.grpc"),
                                 ({"states_max": 1025}, "placement.states_max"),
                                 ({"grid_tokens": 65537}, "placement.grid_tokens"),
                                 ({"timeout": "0s"}, "placement.timeout")):

@@ -188,7 +188,7 @@ class Cluster:
         self.placement.start()
         self.node.config["placement"] = {"grpc": self.placement.address}
         for worker in (self.worker_a, self.worker_b):
-            worker.config["placement"] = {"grpc": self.placement.address, "security": {"dev_mode_without_tls": True}}
+            worker.config["placement"] = {"grpc": self.placement.address, "security": {"dev_mode_without_tls": True}, "timeout": "1s"}
 
     def require_running(self, *services):
         for service in services:

@@ -55,15 +55,18 @@ TEST_F(AcquireTest, APromptsLengthAndItsBlocksEndsTravelAndTheOverlapComesBack) 
   EXPECT_EQ(answer_->overlap_depth, 16u);
 }
 
-TEST_F(AcquireTest, AnOverlapBeyondThePromptEndsTheSession) {
+TEST_F(AcquireTest, AnOverlapBeyondThePromptIsNone) {
   UpLocal();
   Ask(1);
   wire::Acquired m;
   m.request = Asked().request;
+  m.family = 7;
   m.overlap_depth = 1;  // of a prompt that the node knows nothing of
   node_->Say(wire::Type::kAcquired, wire::Encode(m));
   ASSERT_TRUE(RunUntilTold());
-  EXPECT_EQ(ResultOf(0), KeyResult::kLost);
+  EXPECT_EQ(ResultOf(0), KeyResult::kAbsent) << "advice is not worth a session";
+  EXPECT_EQ(answer_->family, 0u);
+  EXPECT_EQ(answer_->overlap_depth, 0u);
 }
 
 TEST_F(AcquireTest, APinEndsByAgeCountedFromTheAsking) {

@@ -108,8 +108,11 @@ TEST_F(CheckpointsTest, NobodyWaitsForAPlanButTheEngineForItsEnd) {
   Answer* const answer = world_.Submit({Prefix(RandomTokens(rng_, 40))}, 3);
   while (!answer->is_finished) world_.engine->RunStep();
   EXPECT_EQ(answer->usage.checkpoints, std::nullopt);
+  bool is_drained = false;
+  world_.engine->Close([&] { is_drained = true; });
   while (world_.engine->RunStep()) {
   }
+  EXPECT_TRUE(is_drained) << "a plan holds nobody";
   EXPECT_FALSE(world_.engine->is_idle()) << "the answer is still to come";
   ASSERT_EQ(world_.plans.asked.size(), 1u);
   world_.plans.asked[0].done({});

@@ -111,6 +111,37 @@ TEST_P(OverlapWatchTest, BlocksThatWereNotAskedForMakeALowerBound) {
   EXPECT_TRUE(sink_.reported[1].is_censored);
 }
 
+TEST_P(OverlapWatchTest, ABlockThatComesAgainIsAskedForOnceAndEndsWhatTheKeysSay) {
+  StartWatchingNode();
+  auto peer = LocalWithSession();
+  // A B A C and A B C have one list of keys: 0 to 7, 100. Only the ends tell them apart.
+  wire::Acquire with_repeat = PromptOf(0, 8, 100);
+  for (std::size_t i = 6; i < 9; ++i) with_repeat.ends[i] += 4 * kBlockTokens;
+  with_repeat.prompt_tokens += 4 * kBlockTokens;
+  Acquire(*peer.peer, with_repeat);
+  const wire::Acquired plain = Acquire(*peer.peer, PromptOf(0, 8, 100));
+  EXPECT_EQ(plain.overlap_depth, 6 * kBlockTokens);
+  with_repeat.request = RequestId(9998);
+  EXPECT_EQ(Acquire(*peer.peer, with_repeat).overlap_depth, 6 * kBlockTokens);
+  ASSERT_EQ(sink_.reported.size(), 3u);
+  EXPECT_FALSE(sink_.reported[1].is_censored);
+  EXPECT_TRUE(sink_.reported[2].is_censored) << "how it goes on is not said";
+}
+
+TEST_P(OverlapWatchTest, OneBlockThatWasNotThereWasNotServed) {
+  StartWatchingNode();
+  auto peer = LocalWithSession();
+  wire::Acquire prompt = AcquireOf(0, 1);
+  prompt.ends = {kBlockTokens};
+  prompt.prompt_tokens = kBlockTokens;
+  Acquire(*peer.peer, prompt);
+  prompt.request = RequestId(9997);
+  Acquire(*peer.peer, prompt);
+  ASSERT_EQ(sink_.reported.size(), 2u);
+  EXPECT_EQ(sink_.reported[1].depth, kBlockTokens);
+  EXPECT_FALSE(sink_.reported[1].was_served);
+}
+
 TEST_P(OverlapWatchTest, TenantsShareNothing) {
   StartWatchingNode();
   auto peer = LocalWithSession();

@@ -101,7 +101,10 @@ TEST(NodeSettingsTest, EveryMistakeNamesItsField) {
       {kLeast + std::string("placement: {grpc: '127.0.0.1:1', security: {tls: {ca_file: no}}}\n"),
        "placement.security.tls.ca_file: cannot read no"},
       {kLeast + std::string("placement: {overlap_blocks_max: 5}\n"),
-       "placement.overlap_blocks_max: from 1024 to 268435456, not 5"},
+       "placement.overlap_blocks_max: from 1024 to 67108864, not 5"},
+      {kLeast + std::string("placement: {overlap_blocks_max: 5000}\n"), "placement.grpc: required"},
+      {kLeast + std::string("placement: {grpc: '127.0.0.1:0'}\n"),
+       "placement.grpc: 127.0.0.1:0 has port 0"},
   };
   for (const auto& mistake : cases) {
     const auto settings = SettingsFrom(mistake.yaml);

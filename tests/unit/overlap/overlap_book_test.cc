@@ -144,49 +144,121 @@ TEST(OverlapBookTest, NothingIsKeptOfAPromptWithoutKeysOrWithTooMany) {
   EXPECT_NE(Observe(book, {std::vector<int>(OverlapBook::kBlocksMin / 2, 3)}), Overlap());
 }
 
-TEST(OverlapBookTest, WhatIsForgottenIsCensoredAndTheRestGoesOn) {
-  OverlapBook book(OverlapBook::kBlocksMin, 7);
-  std::vector<int> tail(200);
-  for (int i = 0; i < 200; ++i) tail[static_cast<std::size_t>(i)] = 1000 + i;
-  Prompt old = {{1, 2, 3, 4, 5}};
-  Observe(book, old);
-  Prompt long_one = old;
-  long_one.blocks.insert(long_one.blocks.end(), tail.begin(), tail.end());
-  const Overlap before = Observe(book, long_one);
-  // The head is used all the time, its long end is not.
-  for (int i = 0; i < 5; ++i) {
-    Prompt other = old;
-    for (int j = 0; j < 150; ++j) other.blocks.push_back(10'000 * (i + 1) + j);
-    EXPECT_EQ(Observe(book, other).depth, 5 * kBlock);
+// Prompts of a family that nobody asks for, until the book has forgotten what came before.
+void FillWithOthers(OverlapBook& book, int first, int root = 1) {
+  for (int i = 0; i < 40; ++i) {
+    Prompt other = {{first + i, 2, 3, 4}};
+    for (int j = 0; j < 60; ++j) other.blocks.push_back(1000 * (first + i) + j);
+    Observe(book, other, root);
   }
-  EXPECT_GT(book.size().stubs, 0u);
-  const Overlap after = Observe(book, long_one);
-  EXPECT_TRUE(after.is_censored);
-  EXPECT_EQ(after.entry, before.request_entry);
-  EXPECT_EQ(after.depth, 6 * kBlock) << "the stub's block is known";
-  const Overlap again = Observe(book, long_one);
-  EXPECT_FALSE(again.is_censored);
-  EXPECT_EQ(again.depth, long_one.blocks.size() * kBlock);
-  EXPECT_EQ(again.entry, after.request_entry);
 }
 
-TEST(OverlapBookTest, APromptThatEndsWithAStubIsNotCensored) {
+Prompt LongPrompt(int blocks, int first = 500) {
+  Prompt prompt = {{1, 2, 3, 4, 5}};
+  for (int j = 0; j < blocks; ++j) prompt.blocks.push_back(first + j);
+  return prompt;
+}
+
+TEST(OverlapBookTest, WhatIsForgottenIsCensored) {
   OverlapBook book(OverlapBook::kBlocksMin, 7);
-  std::vector<int> blocks = {1, 2, 3, 4, 5};
-  Prompt long_one = {blocks};
-  for (int j = 0; j < 200; ++j) long_one.blocks.push_back(500 + j);
-  Observe(book, {blocks});
-  Observe(book, long_one);
-  for (int i = 1; book.size().stubs == 0; ++i) {
-    Prompt other = {blocks};
-    for (int j = 0; j < 150; ++j) other.blocks.push_back(10'000 * i + j);
-    Observe(book, other);
+  const Prompt head = LongPrompt(0);
+  Observe(book, head);
+  const Prompt old = LongPrompt(200);
+  Observe(book, old);
+  // The head is used all the time, its long end is not.
+  for (int i = 1; i < 10; ++i) {
+    const Overlap other = Observe(book, LongPrompt(150, 10'000 * i));
+    EXPECT_EQ(other.depth, 5 * kBlock);
+    EXPECT_FALSE(other.is_censored) << "nobody has been there before";
   }
-  Prompt to_the_stub = {blocks};
-  to_the_stub.blocks.push_back(500);
-  const Overlap overlap = Observe(book, to_the_stub);
-  EXPECT_EQ(overlap.depth, 6 * kBlock);
-  EXPECT_FALSE(overlap.is_censored);
+  const Overlap back = Observe(book, old);
+  EXPECT_EQ(back.depth, 5 * kBlock);
+  EXPECT_TRUE(back.is_censored);
+  const Overlap again = Observe(book, old);
+  EXPECT_EQ(again.depth, 205 * kBlock);
+  EXPECT_EQ(again.entry, back.request_entry);
+  EXPECT_FALSE(again.is_censored);
+}
+
+TEST(OverlapBookTest, WhatStoodBehindAForgottenPromptIsInDoubtForAWhile) {
+  OverlapBook book(OverlapBook::kBlocksMin, 7);
+  Observe(book, LongPrompt(200));
+  FillWithOthers(book, 100);
+  EXPECT_TRUE(Observe(book, LongPrompt(20)).is_censored) << "its family is forgotten";
+  // Back again, but not how it went on: for some time, what goes on may have been here.
+  Overlap longer = Observe(book, LongPrompt(200));
+  EXPECT_EQ(longer.depth, 25 * kBlock);
+  EXPECT_TRUE(longer.is_censored);
+  for (int i = 0; i < 20; ++i) {
+    Prompt other = LongPrompt(20);
+    other.blocks.push_back(9000 + i);
+    longer = Observe(book, other);
+    EXPECT_EQ(longer.depth, 25 * kBlock);
+  }
+  EXPECT_FALSE(longer.is_censored) << "in the end it is taken to be new";
+}
+
+TEST(OverlapBookTest, AForgottenFamilyIsCensored) {
+  OverlapBook book(OverlapBook::kBlocksMin, 7);
+  const Prompt old = LongPrompt(10);
+  Observe(book, old);
+  FillWithOthers(book, 100);
+  const Overlap back = Observe(book, old);
+  EXPECT_EQ(back.depth, 0u);
+  EXPECT_TRUE(back.is_censored);
+  EXPECT_FALSE(Observe(book, {{77, 2, 3, 4, 5}}).is_censored);
+}
+
+TEST(OverlapBookTest, ARootThatFloodsForgetsItsOwn) {
+  OverlapBook book(OverlapBook::kBlocksMin, 7);
+  const Prompt mine = LongPrompt(100);
+  Observe(book, mine, 1);
+  for (int i = 0; i < 5; ++i) FillWithOthers(book, 100 + 40 * i, 2);
+  EXPECT_EQ(book.size().roots, 2u);
+  EXPECT_EQ(Observe(book, mine, 1).depth, 105 * kBlock);
+}
+
+TEST(OverlapBookTest, APromptThatPartsAllTheTimeIsNotFollowedForEver) {
+  OverlapBook book(1 << 20, 7);
+  const int blocks = static_cast<int>(OverlapBook::kPathNodesMax) + 50;
+  for (int i = blocks; i > 0; --i) Observe(book, LongPrompt(i));
+  const Overlap deep = Observe(book, LongPrompt(blocks));
+  EXPECT_TRUE(deep.is_censored);
+  EXPECT_LT(deep.depth, blocks * kBlock);
+  EXPECT_GE(deep.depth, OverlapBook::kPathNodesMax * kBlock);
+  const std::size_t nodes = book.size().nodes;
+  Prompt other = LongPrompt(blocks);
+  other.blocks.push_back(7);
+  EXPECT_TRUE(Observe(book, other).is_censored);
+  EXPECT_EQ(book.size().nodes, nodes) << "nothing is kept of it there";
+}
+
+TEST(OverlapBookTest, LiesAboutEndsDoNotMakeNumbersThatContradictEachOther) {
+  OverlapBook book = LargeBook();
+  Chain chain = ChainOf(LongPrompt(5));
+  book.Observe(RootOf(1), chain.keys, {16, 32, 48, 64, 80, 96, 112, 128, 144, 160}, 160);
+  std::vector<std::uint32_t> ends = {1, 2, 3, 64, 65, 66, 67, 68, 69, 70};
+  Overlap overlap = book.Observe(RootOf(1), chain.keys, ends, 70);
+  EXPECT_EQ(overlap.depth, 70u) << "as its own blocks end";
+  overlap = book.Observe(RootOf(1), chain.keys, {16, 32, 48, 64, 80, 96, 112, 128, 144, 160}, 160);
+  EXPECT_EQ(overlap.depth, 70u) << "no more than the entry has";
+  EXPECT_EQ(overlap.entry_length, 70u);
+}
+
+TEST(OverlapBookTest, ManyEndsThatGoOutOfUseAreForgottenBitByBit) {
+  OverlapBook book(OverlapBook::kBlocksMin * 16, 7);
+  for (int i = 0; i < 600; ++i) {
+    Prompt end = LongPrompt(0);
+    end.blocks.push_back(1000 + i);
+    Observe(book, end);
+  }
+  std::size_t nodes = book.size().nodes;
+  for (int i = 0; i < 200; ++i) {  // CheckInvariants sees that the bound holds all the time
+    Observe(book, {{7'000'000 + i, 2, 3, 4, 5}});
+    const std::size_t now = book.size().nodes;
+    EXPECT_LE(nodes, now + 70) << "a call forgets little";
+    nodes = now;
+  }
 }
 
 // Random prompts that share heads, against all earlier prompts one by one.
@@ -220,7 +292,7 @@ TEST_P(AgainstAllTest, EqualsTheSlowReference) {
   OverlapBook book(is_small ? OverlapBook::kBlocksMin : 1 << 20, seed);
   std::vector<Prompt> earlier;
   std::vector<Overlap> overlaps;
-  std::size_t exact = 0, censored = 0;
+  std::size_t exact = 0, censored = 0, short_of = 0, lost = 0;
   for (int i = 0; i < 400; ++i) {
     const Prompt prompt = RandomPrompt(rng, earlier);
     const Overlap overlap = Observe(book, prompt);
@@ -232,12 +304,14 @@ TEST_P(AgainstAllTest, EqualsTheSlowReference) {
       agreed = AgreedBlocks(prompt, earlier[j]);
       latest = j;
     }
-    if (overlap.depth == agreed * kBlock && !overlap.is_censored) {
+    ASSERT_LE(overlap.depth, agreed * kBlock) << i;
+    if (overlap.depth == agreed * kBlock) {
       ++exact;
       ASSERT_EQ(overlap.entry, agreed == 0 ? 0 : overlaps[latest].request_entry) << i;
     } else {
       ASSERT_TRUE(is_small) << i;
-      ASSERT_LE(overlap.depth, agreed * kBlock) << i;
+      ++short_of;
+      lost += overlap.is_censored ? 0 : 1;  // another mark took the place of its own
     }
     if (overlap.depth > 0) {
       const auto entry = std::find_if(overlaps.begin(), overlaps.end(), [&](const Overlap& other) {
@@ -253,10 +327,11 @@ TEST_P(AgainstAllTest, EqualsTheSlowReference) {
     overlaps.push_back(overlap);
   }
   if (is_small) {
-    EXPECT_GT(book.size().stubs, 0u);
-    EXPECT_GT(censored, 0u);
+    EXPECT_GT(short_of, 10u);
+    EXPECT_LT(lost, short_of / 2) << "invariant 2";
   } else {
     EXPECT_EQ(exact, 400u);
+    EXPECT_EQ(censored, 0u);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, AgainstAllTest, testing::Range(1, 41));

@@ -85,6 +85,25 @@ TEST_F(OverlapSenderTest, ABatchThatFailsIsDroppedAndTheNextOneWaits) {
   EXPECT_EQ(service_.observed().back().request_entry_id(), 2u);
 }
 
+TEST_F(OverlapSenderTest, WhatComesWhileABatchHangsIsNotHurriedAfterIt) {
+  Start();
+  service_.Set(Mood::kHangs);
+  sender_->Report(OverlapOf(1));
+  Gathered();
+  service_.AwaitHanging();
+  sender_->Report(OverlapOf(2));
+  world_.RunFor(absl::Seconds(1));  // its timer finds the batch still under way
+  service_.Set(Mood::kRefuses);
+  sender_->Report(OverlapOf(3));
+  EXPECT_EQ(sender_->stats().queued, 2u);
+  service_.LetGo();
+  Await([](const OverlapSenderStats& stats) { return stats.sent + stats.dropped == 1; });
+  EXPECT_EQ(service_.observed().size(), 1u);
+  world_.RunFor(absl::Seconds(2));
+  Await([](const OverlapSenderStats& stats) { return stats.sent + stats.dropped == 3; });
+  EXPECT_EQ(service_.observed().size(), 3u) << "in one batch";
+}
+
 TEST_F(OverlapSenderTest, EndsWhileTheServiceHangs) {
   Start();
   service_.Set(Mood::kHangs);

@@ -55,10 +55,25 @@ TEST_F(PlanClientTest, AsksTheServiceInItsOwnTerms) {
   EXPECT_EQ(asked[0].grid(), 64u);
 }
 
-TEST_F(PlanClientTest, PositionsThatCannotBeAreLeftOut) {
+TEST_F(PlanClientTest, PositionsThatCannotBeAreNoAnswer) {
+  for (const Positions& garbage :
+       {Positions{128}, Positions{1024}, Positions{200}, Positions{UINT64_MAX}, Positions{0},
+        Positions{192, 256, 320}, Positions(100'000, 192)}) {
+    Start();
+    service_.SetPositions(garbage);
+    EXPECT_EQ(Ask().origin, PlanOrigin::kBalanced) << garbage[0] << " and " << garbage.size();
+    service_.SetPositions({192});
+    EXPECT_EQ(Ask().origin, PlanOrigin::kBalanced) << "nor is it asked again at once";
+    client_.reset();
+  }
+}
+
+TEST_F(PlanClientTest, NobodysFamilyIsNotCached) {
   Start();
-  service_.SetPositions({128, 130, 192, 1000, 1001, UINT64_MAX});
-  EXPECT_EQ(Ask().positions, (Positions{192, 1000}));
+  service_.SetPositions({960});
+  EXPECT_EQ(Ask(Question(0)).origin, PlanOrigin::kService);
+  service_.Set(Mood::kRefuses);
+  EXPECT_EQ(Ask(Question(0)).origin, PlanOrigin::kBalanced);
 }
 
 TEST_F(PlanClientTest, AwayItIsCachedThenBalanced) {
@@ -112,6 +127,32 @@ TEST_F(PlanClientTest, TooManyQuestionsAreAnsweredAtOnce) {
   EXPECT_EQ(origin, PlanOrigin::kBalanced) << "inside Ask";
   client_.reset();
   EXPECT_EQ(answers, 2) << "destroyed, it answers what waits and what is under way";
+}
+
+TEST_F(PlanClientTest, StoppedItAnswersWithoutTheService) {
+  Start();
+  service_.Set(Mood::kHangs);
+  std::atomic<int> answers{0};
+  for (int i = 0; i < 3; ++i) client_->Ask(Question(), [&](CheckpointPlan) { ++answers; });
+  service_.AwaitHanging();
+  client_->Stop();
+  client_->Ask(Question(), [&](CheckpointPlan) { ++answers; });
+  while (answers < 4) std::this_thread::yield();  // the one under way is cut
+  EXPECT_EQ(service_.asked().size(), 1u);
+}
+
+TEST_F(PlanClientTest, AQuestionThatHasWaitedForMostOfItsTimeIsNotAsked) {
+  Start({.timeout = absl::Seconds(60), .away_for = absl::ZeroDuration()});
+  service_.Set(Mood::kHangs);
+  std::atomic<int> answers{0};
+  client_->Ask(Question(), [&](CheckpointPlan) { ++answers; });
+  service_.AwaitHanging();
+  client_->Ask(Question(), [&](CheckpointPlan) { ++answers; });
+  world_.RunFor(absl::Seconds(40));
+  service_.Set(Mood::kRefuses);  // hanging calls go on hanging; new ones would not
+  service_.LetGo();
+  while (answers < 2) std::this_thread::yield();
+  EXPECT_EQ(service_.asked().size(), 1u);
 }
 
 TEST_F(PlanClientTest, ManyThreadsGetOneAnswerEach) {

@@ -3,8 +3,10 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cairn/placement/v1/placement.grpc.pb.h"
@@ -49,6 +51,8 @@ class ScriptedPlacement : public placement::v1::Placement::Service {
     MutexLock lock(mutex_);
     return streams_;
   }
+  // Who waits in vain does so no longer.
+  void LetGo() { is_let_go_ = true; }
   // Until somebody waits in vain.
   void AwaitHanging() {
     MutexLock lock(mutex_);
@@ -67,7 +71,9 @@ class ScriptedPlacement : public placement::v1::Placement::Service {
       }
     }
     if (mood == Mood::kRefuses) return {grpc::StatusCode::INVALID_ARGUMENT, "as bidden"};
-    while (mood == Mood::kHangs && !context->IsCancelled()) std::this_thread::yield();
+    while (mood == Mood::kHangs && !context->IsCancelled() && !is_let_go_) {
+      std::this_thread::yield();
+    }
     return grpc::Status::OK;
   }
   grpc::Status Plan(grpc::ServerContext* context, const placement::v1::PlanRequest* request,
@@ -96,6 +102,7 @@ class ScriptedPlacement : public placement::v1::Placement::Service {
     return status;
   }
 
+  std::atomic<bool> is_let_go_{false};
   mutable Mutex mutex_;
   CondVar changed_;
   Mood mood_ CAIRN_GUARDED_BY(mutex_) = Mood::kAnswers;

@@ -116,14 +116,14 @@ TEST(RpcChannelTest, AServerMayHaveANameWhereCertificatesTellIt) {
                               "cairn-placement.cairn.svc.example:443", "127.0.0.1:1"}) {
     EXPECT_TRUE(CheckServerAddress(address, /*is_dev_mode=*/false).ok()) << address;
   }
-  for (const char* address :
-       {"", ":", "placement", "placement:", ":7001", "placement:0", "placement:65536",
-        "placement:7001x", "dns:///placement:7001", "a b:1", "unix:/tmp/x", "[::1:7001"}) {
+  for (const char* address : {"", ":", "placement", "placement:", ":7001", "placement:0",
+                              "placement:65536", "placement:7001x", "dns:///placement:7001",
+                              "a b:1", "unix:/tmp/x", "[::1:7001", "10.0.0.7:0"}) {
     const absl::Status status = CheckServerAddress(address, /*is_dev_mode=*/false);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << address;
   }
   EXPECT_TRUE(CheckServerAddress("127.0.0.1:7001", /*is_dev_mode=*/true).ok());
-  for (const char* address : {"10.0.0.7:7001", "localhost:7001", "placement:7001"}) {
+  for (const char* address : {"10.0.0.7:7001", "localhost:7001", "placement:7001", "127.0.0.1:0"}) {
     EXPECT_FALSE(CheckServerAddress(address, /*is_dev_mode=*/true).ok()) << address;
   }
 }
