@@ -18,15 +18,15 @@ std::size_t ClassOf(std::uint32_t parted_before_end) {
 
 }  // namespace
 
-void BranchLaw::Count(Counts& counts, std::uint32_t claims) {
+void BranchLaw::Count(Counts& counts, std::uint32_t claims, double weight) {
   const std::uint32_t seen = std::min(claims, kClaimsMax);
-  for (std::uint32_t k = 1; k <= seen; ++k) counts.further[k] += 1;
-  counts.reached[std::min(seen + 1, kClaimsMax)] += 1;
+  for (std::uint32_t k = 1; k <= seen; ++k) counts.further[k] += weight;
+  counts.reached[std::min(seen + 1, kClaimsMax)] += weight;
 }
 
-void BranchLaw::Observe(std::uint32_t claims, std::uint32_t parted_before_end) {
-  Count(all_, claims);
-  Count(classes_[ClassOf(parted_before_end)], claims);
+void BranchLaw::Observe(std::uint32_t claims, std::uint32_t parted_before_end, double weight) {
+  Count(all_, claims, weight);
+  Count(classes_[ClassOf(parted_before_end)], claims, weight);
 }
 
 double BranchLaw::Expected(std::uint32_t claims, std::uint32_t parted_before_end) const {

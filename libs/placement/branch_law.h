@@ -21,7 +21,8 @@ class BranchLaw {
 
   // A request parted at a point with `claims` before it; the first one parted `parted_before_end`
   // short of the end of the entry that it met.
-  void Observe(std::uint32_t claims, std::uint32_t parted_before_end);
+  // `weight`: it stands for so many, each at a point of its own.
+  void Observe(std::uint32_t claims, std::uint32_t parted_before_end, double weight = 1);
 
   // Expected further claims, `claims` at least 1 having been seen.
   double Expected(std::uint32_t claims, std::uint32_t parted_before_end) const;
@@ -35,7 +36,7 @@ class BranchLaw {
     std::array<double, kClaimsMax + 1> further = {};  // [k]: claims that came after the k-th
     std::array<double, kClaimsMax + 1> reached = {};  // [k]: points that got a k-th
   };
-  static void Count(Counts& counts, std::uint32_t claims);
+  static void Count(Counts& counts, std::uint32_t claims, double weight);
   static void Save(const Counts& counts, ByteWriter& out);
   static void Load(ByteReader& in, Counts& counts);
 

@@ -33,6 +33,8 @@ class EntryTree {
   // two lengths), or with nothing.
   Entry Add(std::optional<Entry> matched, std::uint32_t shared, std::uint32_t length);
   std::size_t size() const { return entries_.size(); }
+  // Room for so many entries at once.
+  void Reserve(std::size_t entries) { entries_.reserve(entries); }
   std::uint32_t LengthOf(Entry entry) const { return entries_[entry].length; }
 
   // The deepest state of a world on the entry's path, at or above `depth`; 0: none.

@@ -24,12 +24,16 @@ class Expert {
 
   // A later request met an entry. Entries nobody ever comes back to count as well: Expose.
   virtual void Observe(const Claim& claim) {}
-  // An entry was stored, after its plan was made.
-  virtual void Expose(const EntryShape& entry) {}
+  // An entry was stored, after its plan was made; it stands for `weight` of them.
+  virtual void Expose(const EntryShape& entry, std::uint32_t weight) {}
 
   // Where to put new states. Positions that the entry cannot take (at or below the resume point,
   // behind its end, held already, too many) are dropped by the caller and not refunded.
   virtual std::vector<std::uint32_t> Plan(const PlanQuery& query) const = 0;
+
+  // A plan that is nearly as good and much cheaper, for worlds that are only scored. What it saves
+  // is counted as truly as what Plan saves.
+  virtual std::vector<std::uint32_t> Sketch(const PlanQuery& query) const { return Plan(query); }
 
   // The claims that it expects of the entry over its life, to price any plan by. Rules that expect
   // nothing have none.

@@ -1,7 +1,6 @@
 #include "libs/placement/expert_panel.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +10,9 @@
 namespace cairn::placement {
 namespace {
 
-constexpr std::uint32_t kSavedForm = 0x31465043;  // "CPF1": what Save writes, and its version
+// Room made at once, so that no request waits for thousands of entries to be moved.
+constexpr std::size_t kEntriesReserved = 1 << 17;
+constexpr std::uint32_t kSavedForm = 0x32465043;  // "CPF2": what Save writes, and its version
 
 void PutScore(ByteWriter& out, const ExpertPanel::Score& score) {
   out.Put(score.saved);
@@ -32,6 +33,7 @@ ExpertPanel::ExpertPanel(std::vector<std::unique_ptr<Expert>> experts, std::size
     member.score.expert = member.expert->name();
     experts_.push_back(std::move(member));
   }
+  Reserve();
 }
 
 absl::StatusOr<std::unique_ptr<ExpertPanel>> ExpertPanel::Create(
@@ -47,12 +49,12 @@ absl::StatusOr<std::unique_ptr<ExpertPanel>> ExpertPanel::Create(
 
 absl::Status ExpertPanel::Validate(const Arrival& arrival) const {
   if (arrival.length > limits::kEntryPositionsMax || arrival.end > arrival.length ||
-      arrival.states_max > limits::kEntryStatesMax ||
-      arrival.leader.value_or(0) >= experts_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a request of ", arrival.length, " blocks, ", arrival.end, " of them full, with ",
-        arrival.states_max, " states, led by expert ", arrival.leader.value_or(0),
-        ": beyond the limits, or more full blocks than blocks"));
+      arrival.states_max > limits::kEntryStatesMax || arrival.weight == 0 ||
+      arrival.weight > limits::kArrivalWeightMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a request of ", arrival.length, " blocks, ", arrival.end,
+                     " of them full, with ", arrival.states_max, " states, weighing ",
+                     arrival.weight, ": beyond the limits, or more full blocks than blocks"));
   }
   if (arrival.shared > arrival.agreed || arrival.agreed > arrival.length ||
       (arrival.shared > 0 && arrival.shared >= arrival.length)) {
@@ -73,28 +75,6 @@ absl::Status ExpertPanel::Validate(const Arrival& arrival) const {
   return absl::OkStatus();
 }
 
-EntryShape ExpertPanel::ShapeOf(const Arrival& arrival, EntryTree::World world) const {
-  EntryShape shape{
-      .family = arrival.family, .end = arrival.end, .resume = 0, .shared = arrival.shared};
-  if (arrival.shared > 0) shape.resume = tree_.Deepest(world, *arrival.matched, arrival.shared);
-  return shape;
-}
-
-PlanQuery ExpertPanel::QueryFor(const Arrival& arrival, EntryTree::World world) const {
-  PlanQuery query{.shape = ShapeOf(arrival, world),
-                  .branches = {},
-                  .held = {},
-                  .states_max = arrival.states_max};
-  if (!arrival.matched.has_value()) return query;
-  const std::uint32_t resume = query.shape.resume;
-  for (const BranchPoint& branch :
-       tree_.Branches(*arrival.matched, resume, std::min(arrival.shared, arrival.end))) {
-    query.branches.push_back(branch);  // no state: the resume point is the deepest
-  }
-  query.held = tree_.States(world, *arrival.matched, resume, std::min(arrival.agreed, arrival.end));
-  return query;
-}
-
 void ExpertPanel::ObserveAll(const Arrival& arrival) {
   if (arrival.shared == 0) return;
   const EntryTree::Entry matched = *arrival.matched;
@@ -105,23 +85,9 @@ void ExpertPanel::ObserveAll(const Arrival& arrival) {
     member.expert->Observe({.entry = member.shapes[matched],
                             .depth = arrival.shared,
                             .node_claims = node.claims,
-                            .node_parted_before_end = node.parted_before_end});
+                            .node_parted_before_end = node.parted_before_end,
+                            .weight = arrival.weight});
   }
-}
-
-// Drops what the entry cannot take and puts the rest; of too many, the deepest.
-std::vector<std::uint32_t> ExpertPanel::Store(EntryTree::World world, EntryTree::Entry entry,
-                                              const PlanQuery& query,
-                                              std::vector<std::uint32_t> plan) {
-  std::vector<std::uint32_t> placed;
-  std::sort(plan.begin(), plan.end(), std::greater<>());
-  for (const std::uint32_t depth : plan) {
-    if (placed.size() >= query.states_max) break;
-    if (depth <= query.shape.resume || depth > query.shape.end) continue;
-    if (tree_.Put(world, entry, depth)) placed.push_back(depth);
-  }
-  std::reverse(placed.begin(), placed.end());
-  return placed;
 }
 
 absl::StatusOr<ExpertPanel::Outcome> ExpertPanel::Arrive(const Arrival& arrival) {
@@ -129,49 +95,46 @@ absl::StatusOr<ExpertPanel::Outcome> ExpertPanel::Arrive(const Arrival& arrival)
   if (tree_.size() >= entries_max_) {
     return absl::ResourceExhaustedError(absl::StrCat(entries_max_, " entries are stored"));
   }
-  const auto real = static_cast<EntryTree::World>(experts_.size());
-  ++requests_;
-  ceiling_ += arrival.shared;
-  for (EntryTree::World world = 0; world < real; ++world) {
-    experts_[world].score.saved += ShapeOf(arrival, world).resume;
-  }
+  requests_ += arrival.weight;
+  ceiling_ += std::uint64_t{arrival.shared} * arrival.weight;
   ObserveAll(arrival);
-  Outcome outcome{.entry = 0,
-                  .resumed = 0,
-                  .placed = {},
-                  .leader = arrival.leader.value_or(Leader()),
-                  .worlds = {}};
+  Outcome outcome{.entry = 0, .worlds = {}};
   std::vector<PlanQuery> queries;
-  for (EntryTree::World world = 0; world <= real; ++world) {
-    queries.push_back(QueryFor(arrival, world));
+  for (EntryTree::World world = 0; world < experts_.size(); ++world) {
+    queries.push_back(QueryIn(tree_, world, arrival));
   }
-  outcome.resumed = queries[real].shape.resume;
-  real_.saved += outcome.resumed;
-  std::vector<std::vector<std::uint32_t>> plans;
-  for (EntryTree::World world = 0; world < real; ++world) {
-    plans.push_back(experts_[world].expert->Plan(queries[world]));
-  }
-  plans.push_back(experts_[outcome.leader].expert->Plan(queries[real]));
   outcome.entry = tree_.Add(arrival.matched, arrival.agreed, arrival.length);
   ends_.push_back(arrival.end);
-  for (EntryTree::World world = 0; world < real; ++world) {
+  for (EntryTree::World world = 0; world < experts_.size(); ++world) {
     Member& member = experts_[world];
+    const PlanQuery& query = queries[world];
     const auto placed = static_cast<std::uint32_t>(
-        Store(world, outcome.entry, queries[world], std::move(plans[world])).size());
+        PutPlan(tree_, world, outcome.entry, query, member.expert->Sketch(query)).size());
+    member.score.saved += std::uint64_t{query.shape.resume} * arrival.weight;
     member.score.states += placed;
-    outcome.worlds.push_back({.resumed = queries[world].shape.resume, .placed = placed});
-    member.expert->Expose(queries[world].shape);
-    member.shapes.push_back(queries[world].shape);
+    outcome.worlds.push_back({.resumed = query.shape.resume, .placed = placed});
+    member.expert->Expose(query.shape, arrival.weight);
+    member.shapes.push_back(query.shape);
   }
-  outcome.placed = Store(real, outcome.entry, queries[real], std::move(plans[real]));
-  real_.states += outcome.placed.size();
   return outcome;
 }
 
-void ExpertPanel::Restart() {
-  tree_ = EntryTree();
+ExpertPanel::Forgotten ExpertPanel::Restart() {
+  Forgotten forgotten;
+  forgotten.tree = std::exchange(tree_, EntryTree());
   ends_.clear();
-  for (Member& member : experts_) member.shapes.clear();
+  for (Member& member : experts_) {
+    forgotten.shapes.push_back(std::exchange(member.shapes, {}));
+  }
+  Reserve();
+  return forgotten;
+}
+
+void ExpertPanel::Reserve() {
+  const std::size_t entries = std::min(entries_max_, kEntriesReserved);
+  tree_.Reserve(entries);
+  ends_.reserve(entries);
+  for (Member& member : experts_) member.shapes.reserve(entries);
 }
 
 void ExpertPanel::Save(ByteWriter& out) const {
@@ -185,7 +148,6 @@ void ExpertPanel::Save(ByteWriter& out) const {
     member.expert->Save(learnt);
     out.PutLengthPrefixed(std::move(learnt).Take());
   }
-  PutScore(out, real_);
   out.Put(ceiling_);
   out.Put(requests_);
 }
@@ -208,7 +170,6 @@ absl::Status ExpertPanel::Load(ByteReader& in) {
     member.expert->Load(learnt);
     if (!learnt.at_end()) in.MarkBad();
   }
-  GetScore(in, real_);
   ceiling_ = in.Get<std::uint64_t>();
   requests_ = in.Get<std::uint64_t>();
   return in.ok() ? absl::OkStatus() : absl::DataLossError("saved experts: damaged");

@@ -4,40 +4,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "libs/placement/arrival.h"
 #include "libs/placement/entry_tree.h"
 #include "libs/placement/expert.h"
 #include "libs/placement/plan_query.h"
 
 namespace cairn::placement {
 
-// ExpertPanel places states by the expert that would have saved most so far.
+// ExpertPanel finds out which expert would have saved most so far.
 //
 // An overlap prices a plan exactly only where states do not meet, but entries share nodes and
 // states stay. So each expert lives in a shadow world: only bits, one per state and world
 // (entry_tree.h). In it, every request resumes at that expert's own states, the expert learns from
-// that and plans on it, and what it saves there is its score. The real states follow the leader's
-// RULES, solved on the real states; its shadow plan would be a plan for states that are not there.
+// that and sketches plans on it, and what it saves there is its score. Real states follow the
+// leader's RULES, solved exactly on the real states by whoever has those (Planner, Replay): its
+// shadow plan would be a plan for states that are not there.
 //
 // Ties: the expert named first. Threads: one owner. Memory: entry_tree.h, and 24 bytes per entry
 // and expert; at `entries_max` entries Arrive answers RESOURCE_EXHAUSTED and Restart forgets them.
 class ExpertPanel {
  public:
-  // A request that came and was stored. Depths in blocks.
-  struct Arrival {
-    std::uint64_t family = 0;
-    std::optional<EntryTree::Entry> matched;  // the entry it agreed with, from an earlier Arrive
-    std::uint32_t agreed = 0;                 // with it, in full: this much of its path is shared
-    std::uint32_t shared = 0;           // usable part of that: at most `agreed` and length - 1
-    std::uint32_t length = 0;           // blocks, a last one that is not full included
-    std::uint32_t end = 0;              // the last full block: no state below it; at most `length`
-    std::uint32_t states_max = 0;       // new states it may leave
-    std::optional<std::size_t> leader;  // whose rule places real states; else that of Leader()
-  };
+  using Arrival = placement::Arrival;
   // What the request met in one expert's world.
   struct InWorld {
     std::uint32_t resumed = 0;
@@ -45,10 +36,7 @@ class ExpertPanel {
   };
   struct Outcome {
     EntryTree::Entry entry = 0;
-    std::uint32_t resumed = 0;          // in the real world
-    std::vector<std::uint32_t> placed;  // new real states, ascending
-    std::size_t leader = 0;             // whose rule placed them
-    std::vector<InWorld> worlds;        // by expert
+    std::vector<InWorld> worlds;  // by expert
   };
   struct Score {
     std::string_view expert;
@@ -69,13 +57,16 @@ class ExpertPanel {
   Score ScoreOf(std::size_t expert) const;
   const Expert& ExpertAt(std::size_t expert) const { return *experts_[expert].expert; }
   std::size_t experts() const { return experts_.size(); }
-  const Score& Real() const { return real_; }
   std::uint64_t Ceiling() const { return ceiling_; }  // blocks that dense states would have saved
   std::uint64_t Requests() const { return requests_; }
 
   // Forgets all entries and their states, in every world; laws and scores stay. Entries of before
-  // are unknown afterwards.
-  void Restart();
+  // are unknown afterwards. What they held is handed out, since freeing it takes milliseconds.
+  struct Forgotten {
+    EntryTree tree;
+    std::vector<std::vector<EntryShape>> shapes;
+  };
+  Forgotten Restart();
   std::size_t entries() const { return tree_.size(); }
   std::uint32_t LengthOf(EntryTree::Entry entry) const { return tree_.LengthOf(entry); }
 
@@ -94,17 +85,13 @@ class ExpertPanel {
   };
   ExpertPanel(std::vector<std::unique_ptr<Expert>> experts, std::size_t entries_max);
   absl::Status Validate(const Arrival& arrival) const;
-  EntryShape ShapeOf(const Arrival& arrival, EntryTree::World world) const;
-  PlanQuery QueryFor(const Arrival& arrival, EntryTree::World world) const;
   void ObserveAll(const Arrival& arrival);
-  std::vector<std::uint32_t> Store(EntryTree::World world, EntryTree::Entry entry,
-                                   const PlanQuery& query, std::vector<std::uint32_t> plan);
+  void Reserve();
 
   std::vector<Member> experts_;
   std::size_t entries_max_;
   EntryTree tree_;
   std::vector<std::uint32_t> ends_;  // by entry
-  Score real_{.expert = "real"};
   std::uint64_t ceiling_ = 0;
   std::uint64_t requests_ = 0;
 };

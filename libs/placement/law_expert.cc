@@ -18,21 +18,27 @@ namespace {
 constexpr double kPriorAtEnd = 0.2;
 constexpr double kPriorBeforeEnd = 0.1;
 constexpr double kPriorAnywhere = 0.05;
-constexpr double kPriorExposures = 20;         // of the fixed prior, in all entries' table
-constexpr double kPoolExposures = 10;          // of each table in the next one
-constexpr std::uint32_t kNearEnd = 8;          // positions counted from the end in any case
-constexpr std::uint32_t kClassesMax = 4 * 33;  // ClassOf: four of each bit width of 32 bits
+constexpr double kPriorExposures = 20;            // of the fixed prior, in all entries' table
+constexpr double kPoolExposures = 10;             // of each table in the next one
+constexpr std::uint32_t kNearEnd = 8;             // positions counted from the end in any case
+constexpr std::uint32_t kClassesMax = 4 * 33;     // ClassOf: four of each bit width of 32 bits
+constexpr std::uint32_t kAnyClass = kClassesMax;  // of a family's table of all its entries
 
 double Prior(std::uint32_t distance, std::uint32_t positions) {
-  // A power of two: exact, and much cheaper than exp2.
-  const double before = std::ldexp(kPriorBeforeEnd, -static_cast<int>(std::min(distance, 2000u)));
+  // Halved 62 times it is nothing beside kPriorAnywhere.
+  const double before = distance < 63 ? kPriorBeforeEnd / (std::uint64_t{1} << distance) : 0;
   return (distance == 0 ? kPriorAtEnd : 0) + before + kPriorAnywhere / positions;
+}
+
+// Rounded to nearest; a rate is never negative.
+std::int64_t WeightOf(double rate) {
+  return static_cast<std::int64_t>(std::min(rate, limits::kRateMax) * limits::kWeightUnit + 0.5);
 }
 
 }  // namespace
 
 LawExpert::LawExpert(std::string_view name, const Options& options)
-    : name_(name), options_(options), families_(options.families_max) {}
+    : name_(name), options_(options), families_(options.tables_max) {}
 
 std::uint32_t LawExpert::ClassOf(const EntryShape& entry) const {
   if (options_.is_pooled) return 0;
@@ -44,27 +50,33 @@ std::uint32_t LawExpert::ClassOf(const EntryShape& entry) const {
 void LawExpert::Observe(const Claim& claim) {
   const EntryShape& entry = claim.entry;
   const std::uint32_t key = ClassOf(entry);
-  if (families_.MayTeach(entry.family, key)) {
-    branches_.Observe(claim.node_claims, claim.node_parted_before_end);
+  if (families_.MayTeach(entry.family, OwnClass(key))) {
+    branches_.Observe(claim.node_claims, claim.node_parted_before_end, claim.weight);
   }
   const std::uint32_t depth = std::min(claim.depth, entry.end);
   if (depth <= entry.resume) return;
   if (depth <= entry.shared && claim.node_claims > 0) return;  // a known branch point
   const std::uint32_t place = Coordinate(entry, depth);
-  if (families_.Claim(entry.family, key, place)) {
-    all_.Claim(place);
-    classes_[key].Claim(place);
+  if (families_.Claim(entry.family, kAnyClass, place, claim.weight)) {
+    all_.Claim(place, claim.weight);
+    classes_[key].Claim(place, claim.weight);
   }
+  if (!options_.is_pooled) families_.Claim(entry.family, key, place, claim.weight);
 }
 
-void LawExpert::Expose(const EntryShape& entry) {
+void LawExpert::Expose(const EntryShape& entry, std::uint32_t weight) {
   if (entry.end <= entry.resume) return;
   const std::uint32_t positions = entry.end - entry.resume;
   const std::uint32_t key = ClassOf(entry);
-  if (families_.Expose(entry.family, key, positions)) {
-    all_.Expose(positions);
-    classes_[key].Expose(positions);
+  if (families_.Expose(entry.family, kAnyClass, positions, weight)) {
+    all_.Expose(positions, weight);
+    classes_[key].Expose(positions, weight);
   }
+  if (!options_.is_pooled) families_.Expose(entry.family, key, positions, weight);
+}
+
+std::uint32_t LawExpert::OwnClass(std::uint32_t key) const {
+  return options_.is_pooled ? kAnyClass : key;
 }
 
 std::uint32_t LawExpert::Coordinate(const EntryShape& entry, std::uint32_t depth) const {
@@ -74,17 +86,19 @@ std::uint32_t LawExpert::Coordinate(const EntryShape& entry, std::uint32_t depth
 }
 
 RateStack LawExpert::StackOf(const EntryShape& entry) const {
-  const std::uint32_t key = ClassOf(entry);
-  const AdaptiveRates* const of_family = families_.Find(entry.family, key);
   RateStack stack;
-  const bool is_established =
-      of_family != nullptr && of_family->settled().Exposures() >= FamilyRates::kEstablished;
-  if (!is_established) {
+  const std::uint32_t key = ClassOf(entry);
+  if (!families_.IsEstablished(entry.family, kAnyClass)) {
     stack.Add(all_.settled(), kPriorExposures);
     const auto of_class = classes_.find(key);
     if (of_class != classes_.end()) stack.Add(of_class->second.settled(), kPoolExposures);
   }
-  if (of_family != nullptr) stack.Add(of_family->settled(), kPoolExposures);
+  const auto add_own = [&](std::uint32_t entry_class) {
+    const AdaptiveRates* const own = families_.Find(entry.family, entry_class);
+    if (own != nullptr) stack.Add(own->settled(), kPoolExposures);
+  };
+  add_own(kAnyClass);
+  if (!options_.is_pooled) add_own(key);
   return stack;
 }
 
@@ -111,10 +125,43 @@ LineProblem LawExpert::Line(const PlanQuery& query) const {
         weight += branches_.Expected(branch.claims, branch.parted_before_end);
       }
     }
-    line.atoms.push_back(
-        {.depth = depth,
-         .cost = depth,
-         .weight = std::llround(std::min(weight, limits::kRateMax) * limits::kWeightUnit)});
+    line.atoms.push_back({.depth = depth, .cost = depth, .weight = WeightOf(weight)});
+  }
+  for (const std::uint32_t depth : query.held) {
+    if (depth > entry.resume) line.held.push_back({.depth = depth, .cost = depth});
+  }
+  return line;
+}
+
+std::uint32_t LawExpert::StretchEnd(const EntryShape& entry, std::uint32_t depth) const {
+  if (entry.end - depth < kNearEnd) return depth;
+  const std::uint32_t place = Coordinate(entry, depth);
+  const std::uint32_t bin = DistanceBin(place);
+  const std::uint32_t more = options_.is_from_both_ends ? DistanceBinStart(bin + 1) - 1 - place
+                                                        : place - DistanceBinStart(bin);
+  return depth + std::min(more, entry.end - kNearEnd - depth);
+}
+
+LineProblem LawExpert::CoarseLine(const PlanQuery& query) const {
+  const EntryShape& entry = query.shape;
+  LineProblem line{.atoms = {}, .held = {}, .base_cost = entry.resume};
+  line.atoms.reserve(128);
+  RateStack stack = StackOf(entry);
+  std::size_t branch = 0;
+  std::size_t held = 0;
+  for (std::uint32_t depth = entry.resume + 1; depth <= entry.end;) {
+    double weight = 0;
+    for (; branch < query.branches.size() && query.branches[branch].depth <= depth; ++branch) {
+      const BranchPoint& point = query.branches[branch];
+      if (point.depth == depth) weight += branches_.Expected(point.claims, point.parted_before_end);
+    }
+    while (held < query.held.size() && query.held[held] <= depth) ++held;
+    std::uint32_t last = std::min(entry.end, StretchEnd(entry, depth));
+    if (branch < query.branches.size()) last = std::min(last, query.branches[branch].depth - 1);
+    if (held < query.held.size()) last = std::min(last, query.held[held] - 1);
+    weight += Rate(stack, entry, depth) * (last - depth + 1);
+    line.atoms.push_back({.depth = depth, .cost = depth, .weight = WeightOf(weight)});
+    depth = last + 1;
   }
   for (const std::uint32_t depth : query.held) {
     if (depth > entry.resume) line.held.push_back({.depth = depth, .cost = depth});
@@ -149,12 +196,22 @@ void LawExpert::Load(ByteReader& in) {
   families_.Load(in);
 }
 
-std::vector<std::uint32_t> LawExpert::Plan(const PlanQuery& query) const {
-  if (query.shape.end <= query.shape.resume || query.states_max == 0) return {};
+std::vector<std::uint32_t> LawExpert::Solve(const LineProblem& line,
+                                            std::uint32_t states_max) const {
   const absl::StatusOr<LinePlan> plan =
-      SolveLine(Line(query), query.states_max, std::llround(options_.price * limits::kWeightUnit));
+      SolveLine(line, states_max, std::llround(options_.price * limits::kWeightUnit));
   CAIRN_CHECK(plan.ok()) << plan.status().ToString();
   return plan->depths;
+}
+
+std::vector<std::uint32_t> LawExpert::Plan(const PlanQuery& query) const {
+  if (query.shape.end <= query.shape.resume || query.states_max == 0) return {};
+  return Solve(Line(query), query.states_max);
+}
+
+std::vector<std::uint32_t> LawExpert::Sketch(const PlanQuery& query) const {
+  if (query.shape.end <= query.shape.resume || query.states_max == 0) return {};
+  return Solve(CoarseLine(query), query.states_max);
 }
 
 }  // namespace cairn::placement

@@ -28,9 +28,10 @@ inline constexpr double kObservationWeightMax = 1 << 20;
 inline constexpr std::uint32_t kEntryPositionsMax = 1
                                                     << 15;  // blocks: 2^24 tokens in blocks of 512
 inline constexpr std::uint32_t kEntryStatesMax = 1024;      // new states of one plan
-inline constexpr double kRateMax = 1024;                    // claims expected at one position
-inline constexpr std::size_t kExpertsMax = 7;               // and the real world: 8 bits a state
-inline constexpr std::size_t kFamilyTablesMax = 1 << 16;    // of one law, as bytes
+inline constexpr std::uint32_t kArrivalWeightMax = 16;
+inline constexpr double kRateMax = 1024;                  // claims expected at one position
+inline constexpr std::size_t kExpertsMax = 7;             // and the real world: 8 bits a state
+inline constexpr std::size_t kFamilyTablesMax = 1 << 16;  // of one law, as bytes
 inline constexpr std::size_t kExpertNameBytesMax = 64;
 inline constexpr std::size_t kExpertBytesMax = 1 << 27;  // of one expert, as bytes
 

@@ -1,10 +1,16 @@
 #include "libs/placement/paper_expert.h"
 
 #include "libs/base/check.h"
+#include "libs/placement/baselines.h"
 #include "libs/placement/limits.h"
 #include "libs/placement/line_solver.h"
 
 namespace cairn::placement {
+namespace {
+
+constexpr double kHistoryMin = 2;  // observations, faded
+
+}  // namespace
 
 PaperExpert::PaperExpert(double decay)
     : histogram_(OverlapHistogram::Create(
@@ -17,6 +23,7 @@ void PaperExpert::Observe(const Claim& claim) {
 }
 
 std::vector<std::uint32_t> PaperExpert::Plan(const PlanQuery& query) const {
+  if (histogram_.Total() < kHistoryMin) return BalancedPlan(query.shape.end, query.states_max);
   LineProblem line = histogram_.Line();
   while (!line.atoms.empty() && line.atoms.back().depth > query.shape.end) line.atoms.pop_back();
   const absl::StatusOr<LinePlan> plan = SolveLine(line, query.states_max);

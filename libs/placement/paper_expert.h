@@ -18,8 +18,8 @@ class PaperExpert : public Expert {
  public:
   // `decay`: weight left of an observation when the next one comes. The published logs have 0.99;
   // on the traces of README.md a longer memory comes closest to what the method is said to reach
-  // there.
-  explicit PaperExpert(double decay = 0.998);
+  // there, and balanced positions until there are two observations.
+  explicit PaperExpert(double decay = 0.9985);
   std::string_view name() const override { return "paper"; }
   void Observe(const Claim& claim) override;
   std::vector<std::uint32_t> Plan(const PlanQuery& query) const override;

@@ -37,6 +37,7 @@ struct Claim {
   std::uint32_t depth = 0;
   std::uint32_t node_claims = 0;  // requests that ended their agreement at this very node before
   std::uint32_t node_parted_before_end = 0;  // of the first of them (this one, if it is the first)
+  std::uint32_t weight = 1;                  // it stands for so many claims
 };
 
 }  // namespace cairn::placement

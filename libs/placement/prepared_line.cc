@@ -28,6 +28,10 @@ std::vector<std::int64_t> PreparedLine::SavedByHeld() const {
 absl::StatusOr<PreparedLine> PrepareLine(const LineProblem& problem) {
   CAIRN_RETURN_IF_ERROR(ValidateLine(problem));
   PreparedLine line;
+  line.depths.reserve(problem.atoms.size());
+  line.costs.reserve(problem.atoms.size());
+  line.before.reserve(problem.atoms.size() + 1);
+  line.starts.reserve(problem.held.size() + 1);
   line.before.push_back(0);
   line.starts.push_back({.atom = 0, .cost = 0});
   std::size_t next = 0;

@@ -14,7 +14,7 @@ namespace cairn::placement {
 // calls of RateTable::Rate would. Holds the tables by address: for the length of one plan.
 class RateStack {
  public:
-  static constexpr std::size_t kLevelsMax = 3;
+  static constexpr std::size_t kLevelsMax = 4;
 
   // The next table, whose prior (the rate so far) is worth `prior_exposures`. At most kLevelsMax.
   void Add(const RateTable& table, double prior_exposures);

@@ -1,6 +1,7 @@
 #include "libs/placement/rate_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -14,57 +15,74 @@ constexpr double kUnitMax = 1e100;
 constexpr std::uint32_t kExactDistances = 8;
 constexpr double kBinGrowth = 1.3;
 constexpr std::uint32_t kDistanceMax = 4294967295u;
+constexpr std::size_t kLookedUp = 2048;  // distances whose bin is found without a search
 
-std::vector<std::uint32_t> MakeBinStarts() {
+// All bins, up to the largest distance there is.
+struct Bins {
   std::vector<std::uint32_t> starts;
-  for (std::uint32_t d = 0; d < kExactDistances; ++d) starts.push_back(d);
+  std::vector<double> widths;
+  std::array<std::uint8_t, kLookedUp> of_distance;
+};
+
+Bins MakeBins() {
+  Bins bins;
+  for (std::uint32_t d = 0; d < kExactDistances; ++d) bins.starts.push_back(d);
   double width = 1;
   for (double start = kExactDistances; start < kDistanceMax; start += std::floor(width)) {
-    starts.push_back(static_cast<std::uint32_t>(start));
+    bins.starts.push_back(static_cast<std::uint32_t>(start));
     width *= kBinGrowth;
   }
-  return starts;
+  for (std::size_t bin = 0; bin < bins.starts.size(); ++bin) {
+    const bool is_last = bin + 1 == bins.starts.size();
+    bins.widths.push_back((is_last ? kDistanceMax : bins.starts[bin + 1]) - bins.starts[bin]);
+  }
+  std::uint8_t bin = 0;
+  for (std::uint32_t distance = 0; distance < kLookedUp; ++distance) {
+    while (bins.starts[bin + std::size_t{1}] <= distance) ++bin;
+    bins.of_distance[distance] = bin;
+  }
+  return bins;
 }
 
-// Starts of all bins, up to the largest distance there is.
-const std::vector<std::uint32_t>& BinStarts() {
-  static const auto* const starts = new std::vector<std::uint32_t>(MakeBinStarts());
-  return *starts;
+const Bins& AllBins() {
+  static const auto* const bins = new Bins(MakeBins());
+  return *bins;
 }
 
 }  // namespace
 
 std::uint32_t DistanceBin(std::uint32_t distance) {
-  if (distance < kExactDistances) return distance;
-  const auto& starts = BinStarts();
-  return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), distance) -
-                                    starts.begin() - 1);
+  const Bins& bins = AllBins();
+  if (distance < kLookedUp) return bins.of_distance[distance];
+  return static_cast<std::uint32_t>(
+      std::upper_bound(bins.starts.begin(), bins.starts.end(), distance) - bins.starts.begin() - 1);
 }
 
 std::uint32_t DistanceBinStart(std::uint32_t bin) {
-  const auto& starts = BinStarts();
-  return bin < starts.size() ? starts[bin] : kDistanceMax;
+  const Bins& bins = AllBins();
+  return bin < bins.starts.size() ? bins.starts[bin] : kDistanceMax;
 }
 
-void RateTable::Claim(std::uint32_t distance) {
+void RateTable::Claim(std::uint32_t distance, double weight) {
   unit_ /= decay_;
+  const double count = weight * unit_;
   const std::uint32_t bin = DistanceBin(distance);
   if (bin >= bins_.size()) bins_.resize(bin + std::size_t{1});
-  bins_[bin].claims += unit_;
-  claims_total_ += unit_;
-  claims_squared_ += unit_ * unit_;
+  bins_[bin].claims += count;
+  claims_total_ += count;
+  claims_squared_ += count * count;
   if (unit_ > kUnitMax) Rescale();
 }
 
-void RateTable::Expose(std::uint32_t positions) {
+void RateTable::Expose(std::uint32_t positions, double weight) {
   if (positions == 0) return;
-  exposed_ += unit_;
+  const double count = weight * unit_;
+  exposed_ += count;
   const std::uint32_t last = DistanceBin(positions - 1);
   if (last >= bins_.size()) bins_.resize(last + std::size_t{1});
-  for (std::uint32_t bin = 0; bin <= last; ++bin) {
-    const std::uint32_t end = bin == last ? positions : DistanceBinStart(bin + 1);
-    bins_[bin].positions += unit_ * (end - DistanceBinStart(bin));
-  }
+  const Bins& all = AllBins();
+  for (std::uint32_t bin = 0; bin < last; ++bin) bins_[bin].positions += count * all.widths[bin];
+  bins_[last].positions += count * (positions - all.starts[last]);
 }
 
 void RateTable::Rescale() {
@@ -86,19 +104,29 @@ double RateTable::LargestGap(const RateTable& other) const {
   if (claims_total_ <= 0 || other.claims_total_ <= 0) return 0;
   double gap = 0;
   double sum = 0;
+  const double share = 1 / claims_total_;
+  const double other_share = 1 / other.claims_total_;
   for (std::size_t bin = 0; bin < std::max(bins_.size(), other.bins_.size()); ++bin) {
-    if (bin < bins_.size()) sum += bins_[bin].claims / claims_total_;
-    if (bin < other.bins_.size()) sum -= other.bins_[bin].claims / other.claims_total_;
+    if (bin < bins_.size()) sum += bins_[bin].claims * share;
+    if (bin < other.bins_.size()) sum -= other.bins_[bin].claims * other_share;
     gap = std::max(gap, std::abs(sum));
   }
   return gap;
 }
 
-RateTable RateTable::WithoutDecay() const {
+RateTable RateTable::WithDecay(double decay) const {
   RateTable table = *this;
   table.Rescale();
-  table.decay_ = 1;
+  table.decay_ = decay;
   return table;
+}
+
+void RateTable::Clear() {
+  unit_ = 1;
+  claims_total_ = 0;
+  claims_squared_ = 0;
+  exposed_ = 0;
+  bins_.clear();
 }
 
 void RateTable::Save(ByteWriter& out) const {

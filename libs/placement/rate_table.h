@@ -22,9 +22,10 @@ class RateTable {
   // Weight left of what was counted each time a claim comes; in (0, 1], 1 forgets nothing.
   explicit RateTable(double decay = 1) : decay_(decay) {}
 
-  void Claim(std::uint32_t distance);
+  // `weight`: it stands for so many.
+  void Claim(std::uint32_t distance, double weight = 1);
   // An entry in which states can stand at distances 0 .. positions - 1.
-  void Expose(std::uint32_t positions);
+  void Expose(std::uint32_t positions, double weight = 1);
   double Rate(std::uint32_t distance, double prior, double prior_exposures) const;
   // Claims of all distances, faded, and entries exposed.
   double Claims() const { return claims_total_ / unit_; }
@@ -37,8 +38,10 @@ class RateTable {
   double PositionsIn(std::uint32_t bin) const { return bins_[bin].positions / unit_; }
   // The largest difference of the two tables' distributions of claims (Kolmogorov's), 0..1.
   double LargestGap(const RateTable& other) const;
-  // The same counts, which fade no more.
-  RateTable WithoutDecay() const;
+  // The same counts, which fade by `decay` from now on.
+  RateTable WithDecay(double decay) const;
+  // Nothing counted; memory and decay stay.
+  void Clear();
 
   // The counts as bytes, and back into a table of the same decay. Load leaves the reader marked bad
   // if that is nothing that Save wrote; the table is then of no use, but does no harm.

@@ -3,31 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "libs/base/status_macros.h"
-#include "libs/placement/entry_tree.h"
 #include "libs/placement/expert_panel.h"
+#include "libs/placement/plan_query.h"
 
 namespace cairn::placement {
 namespace {
-
-// The latest request through each node.
-using Latest = absl::flat_hash_map<std::uint64_t, EntryTree::Entry>;
-
-ExpertPanel::Arrival ArrivalOf(const TraceRequest& request, const Latest& latest,
-                               std::uint32_t states_max) {
-  const auto length = static_cast<std::uint32_t>(request.blocks.size());
-  ExpertPanel::Arrival arrival{
-      .length = length, .end = request.full_blocks, .states_max = states_max};
-  std::uint32_t seen = 0;
-  while (seen < length && latest.contains(request.blocks[seen])) ++seen;
-  if (seen == 0) return arrival;
-  arrival.shared = std::min(seen, length - 1);
-  arrival.agreed = seen;
-  arrival.matched = latest.find(request.blocks[seen - 1])->second;
-  return arrival;
-}
 
 ReplayLine LineOf(const ExpertPanel& panel, const ExpertPanel::Score& score) {
   return {.strategy = std::string(score.expert),
@@ -45,21 +27,26 @@ absl::StatusOr<ReplayReport> Replay(absl::Span<const TraceRequest> trace,
   CAIRN_ASSIGN_OR_RETURN(
       const std::unique_ptr<ExpertPanel> panel,
       ExpertPanel::Create(std::move(experts), std::max<std::size_t>(trace.size(), 1)));
-  Latest latest;
+  TraceWorld world;
+  ReplayReport report{.followed = {.strategy = "followed"}, .experts = {}, .last_leader = {}};
+  ReplayLine& followed = report.followed;
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    const absl::StatusOr<ExpertPanel::Outcome> outcome =
-        panel->Arrive(ArrivalOf(trace[i], latest, states_max));
+    const Arrival arrival = world.Look(trace[i], states_max);
+    const absl::StatusOr<ExpertPanel::Outcome> outcome = panel->Arrive(arrival);
     if (!outcome.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("request ", i, " of the trace: ", outcome.status().message()));
     }
-    for (const std::uint64_t block : trace[i].blocks) latest[block] = outcome->entry;
+    const PlanQuery query = world.Meet(arrival);
+    followed.saved += query.shape.resume;
+    followed.states +=
+        world.Store(trace[i], arrival, query, panel->ExpertAt(panel->Leader()).Plan(query));
     if (watch && !watch(i + 1)) {
       return absl::CancelledError(absl::StrCat("replay ended after ", i + 1, " requests"));
     }
   }
-  ReplayReport report{.followed = LineOf(*panel, panel->Real()), .experts = {}, .last_leader = {}};
-  report.followed.strategy = "followed";
+  followed.ceiling = panel->Ceiling();
+  followed.requests = panel->Requests();
   for (std::size_t e = 0; e < panel->experts(); ++e) {
     report.experts.push_back(LineOf(*panel, panel->ScoreOf(e)));
   }

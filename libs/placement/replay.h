@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "libs/placement/expert.h"
+#include "libs/placement/trace_world.h"
 
 namespace cairn::placement {
 
@@ -25,11 +26,6 @@ namespace cairn::placement {
 //      one where t is all of the request); cap 0 observes nothing.
 //   R7 Branch atom: baselines.h.                   R8 Ties of leaders: the lower index.
 //   R9 States per request always beside the share.
-
-struct TraceRequest {
-  std::vector<std::uint64_t> blocks;
-  std::uint32_t full_blocks = 0;  // floor(tokens / block size), at most blocks.size()
-};
 
 struct ReplayLine {
   std::string strategy;
@@ -46,8 +42,8 @@ struct ReplayLine {
 };
 
 struct ReplayReport {
-  ReplayLine followed;              // the panel's leader, on real states: what the service does
-  std::vector<ReplayLine> experts;  // each alone, in its own world
+  ReplayLine followed;              // the panel's leader, exactly, on real states
+  std::vector<ReplayLine> experts;  // each alone, in its own world, by sketches (expert.h)
   std::string last_leader;
 };
 

@@ -35,19 +35,20 @@ const FamilyBook::Family* FamilyBook::Find(std::uint64_t family) const {
 }
 
 void FamilyBook::Count(std::uint64_t family, std::uint32_t shared,
-                       const std::vector<placement::ExpertPanel::InWorld>& worlds) {
+                       const std::vector<placement::ExpertPanel::InWorld>& worlds,
+                       std::uint32_t requests) {
   Family& own = Touch(family);
   const bool is_heard = family == 0 || own.requests < kEstablished;
-  ++own.requests;
-  own.ceiling += shared;
+  own.requests += requests;
+  own.ceiling += std::uint64_t{shared} * requests;
   for (std::size_t e = 0; e < experts_; ++e) {
-    own.saved[e] += worlds[e].resumed;
+    own.saved[e] += std::uint64_t{worlds[e].resumed} * requests;
     own.states[e] += worlds[e].placed;
   }
   if (!is_heard || shared == 0) return;
-  pooled_requests_ += 1;
+  pooled_requests_ += requests;
   for (std::size_t e = 0; e < experts_; ++e) {
-    pooled_[e] += static_cast<double>(worlds[e].resumed) / shared;
+    pooled_[e] += requests * static_cast<double>(worlds[e].resumed) / shared;
   }
 }
 
@@ -85,8 +86,8 @@ void FamilyBook::ForEach(const std::function<bool(std::uint64_t, const Family&)>
 }
 
 void FamilyBook::SaveFamily(const Family& family, ByteWriter& out) const {
-  for (const std::uint64_t count :
-       {family.requests, family.claims, family.served, family.censored, family.ceiling}) {
+  for (const std::uint64_t count : {family.requests, family.claims, family.served, family.censored,
+                                    family.ceiling, family.thinned}) {
     out.Put(count);
   }
   PutCount(out, family.credit);
@@ -98,8 +99,8 @@ void FamilyBook::SaveFamily(const Family& family, ByteWriter& out) const {
 }
 
 void FamilyBook::LoadFamily(ByteReader& in, Family& family) const {
-  for (std::uint64_t* count :
-       {&family.requests, &family.claims, &family.served, &family.censored, &family.ceiling}) {
+  for (std::uint64_t* count : {&family.requests, &family.claims, &family.served, &family.censored,
+                               &family.ceiling, &family.thinned}) {
     *count = in.Get<std::uint64_t>();
   }
   family.credit = GetSavedCount(in);
@@ -126,7 +127,7 @@ void FamilyBook::Load(ByteReader& in) {
   uses_.clear();
   pooled_requests_ = GetSavedCount(in);
   for (std::size_t e = 0; e < experts_; ++e) pooled_[e] = GetSavedCount(in);
-  const std::size_t bytes_min = (7 + 2 * experts_) * sizeof(std::uint64_t);
+  const std::size_t bytes_min = (8 + 2 * experts_) * sizeof(std::uint64_t);
   std::uint32_t left = in.GetCount(limits::kFamiliesMax, bytes_min);
   for (; left > 0 && in.ok(); --left) {
     const std::uint64_t id = in.Get<std::uint64_t>();

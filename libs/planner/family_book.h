@@ -37,6 +37,8 @@ class FamilyBook {
     std::uint64_t served = 0;
     std::uint64_t censored = 0;
     std::uint64_t ceiling = 0;  // blocks
+    std::uint64_t thinned = 0;  // that were only counted
+    std::uint64_t seen = 0;     // since the planner started, thinned ones included
     double credit = 0;          // weight that has not made a whole request yet
     std::array<std::uint64_t, placement::limits::kExpertsMax> saved = {};  // blocks, by expert
     std::array<std::uint64_t, placement::limits::kExpertsMax> states = {};
@@ -49,9 +51,11 @@ class FamilyBook {
   // Finds or makes it, and makes it the most recently used. Valid until the next Touch.
   Family& Touch(std::uint64_t family);
   const Family* Find(std::uint64_t family) const;  // null: not known
-  // A request of `family` could have saved `shared` blocks; the panel says what each world saved.
+  // `requests` of `family` could have saved `shared` blocks each; the panel says what each world
+  // saved.
   void Count(std::uint64_t family, std::uint32_t shared,
-             const std::vector<placement::ExpertPanel::InWorld>& worlds);
+             const std::vector<placement::ExpertPanel::InWorld>& worlds,
+             std::uint32_t requests = 1);
 
   std::size_t LeaderOf(std::uint64_t family) const;
   double PooledShare(std::size_t expert) const;

@@ -13,7 +13,8 @@
 namespace cairn::planner {
 namespace {
 
-constexpr std::uint32_t kSnapshotForm = 0x31535043;  // "CPS1": what Snapshot writes
+constexpr std::size_t kEntriesReserved = 1 << 17;    // so that few observations wait for a rehash
+constexpr std::uint32_t kSnapshotForm = 0x32535043;  // "CPS2": what Snapshot writes
 
 absl::Status Bad(absl::string_view field, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(field, ": ", what));
@@ -34,7 +35,9 @@ std::unique_ptr<placement::ExpertPanel> NewPanel(std::size_t entries_max) {
 Planner::Planner(const Options& options)
     : options_(options),
       panel_(NewPanel(options.entries_max)),
-      families_(options.families_max, panel_->experts()) {}
+      families_(options.families_max, panel_->experts()) {
+  entries_.reserve(std::min(options.entries_max, kEntriesReserved));
+}
 
 absl::Status Planner::Validate(const Options& options) {
   CAIRN_RETURN_IF_ERROR(InRange("grid_tokens", options.grid_tokens, 1, limits::kGridTokensMax));
@@ -64,7 +67,9 @@ absl::Status Planner::CheckLength(absl::string_view field, std::uint64_t length)
 }
 
 absl::Status Planner::Check(const Observation& observation) const {
-  CAIRN_RETURN_IF_ERROR(CheckLength("entry_length", observation.entry_length));
+  if (observation.overlap_depth > 0) {
+    CAIRN_RETURN_IF_ERROR(CheckLength("entry_length", observation.entry_length));
+  }
   CAIRN_RETURN_IF_ERROR(CheckLength("request_length", observation.request_length));
   if (observation.overlap_depth > observation.entry_length ||
       observation.overlap_depth > observation.request_length) {
@@ -84,10 +89,35 @@ absl::Status Planner::Check(const Observation& observation) const {
   return absl::OkStatus();
 }
 
+absl::Status Planner::Check(const Exposure& exposure) const {
+  CAIRN_RETURN_IF_ERROR(CheckLength("length", exposure.length));
+  return exposure.entry == 0 ? Bad("entry", "required") : absl::OkStatus();
+}
+
+void Planner::SetThinning(std::uint32_t strength) {
+  stats_.thinning = std::clamp<std::uint64_t>(strength, 1, limits::kThinningMax);
+}
+
+bool Planner::IsThinned(std::uint64_t family) {
+  FamilyBook::Family& own = families_.Touch(family);
+  const std::uint64_t run = own.seen++ / kRun;
+  constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio (Knuth)
+  if ((run + (family * kSpread >> 32)) % stats_.thinning == 0) return false;
+  ++own.thinned;
+  return true;
+}
+
+void Planner::TouchAsked() {
+  for (const std::uint64_t family : asked_) {
+    if (families_.Find(family) != nullptr) families_.Touch(family);
+  }
+  asked_.clear();
+}
+
 void Planner::MakeRoom(std::size_t entries) {
   if (panel_->entries() + entries <= options_.entries_max) return;
-  panel_->Restart();
-  entries_.clear();
+  forgotten_ = {.entries = std::exchange(entries_, {}), .panel = panel_->Restart()};
+  entries_.reserve(std::min(options_.entries_max, kEntriesReserved));
   ++stats_.restarts;
 }
 
@@ -95,16 +125,17 @@ absl::StatusOr<placement::EntryTree::Entry> Planner::Arrive(
     std::uint64_t family, placement::ExpertPanel::Arrival arrival) {
   arrival.family = family;
   arrival.states_max = options_.states_per_entry;
-  arrival.leader = families_.LeaderOf(family);
   CAIRN_ASSIGN_OR_RETURN(const placement::ExpertPanel::Outcome outcome, panel_->Arrive(arrival));
-  families_.Count(family, arrival.shared, outcome.worlds);
-  families_.Touch(family).distances.Expose(arrival.end);
+  families_.Count(family, arrival.shared, outcome.worlds, arrival.weight);
+  families_.Touch(family).distances.Expose(arrival.end, arrival.weight);
   return outcome.entry;
 }
 
-absl::Status Planner::Adopt(std::uint64_t family, std::uint64_t entry, std::uint64_t length) {
-  CAIRN_ASSIGN_OR_RETURN(const placement::EntryTree::Entry stored,
-                         Arrive(family, {.length = PositionsOf(length), .end = BlocksOf(length)}));
+absl::Status Planner::Adopt(std::uint64_t family, std::uint64_t entry, std::uint64_t length,
+                            std::uint32_t weight) {
+  CAIRN_ASSIGN_OR_RETURN(
+      const placement::EntryTree::Entry stored,
+      Arrive(family, {.length = PositionsOf(length), .end = BlocksOf(length), .weight = weight}));
   entries_[{family, entry}] = stored;
   return absl::OkStatus();
 }
@@ -116,33 +147,36 @@ absl::Status Planner::Learn(const Observation& observation) {
   const double times = std::floor(credit);
   credit -= times;
   if (times < 1) return absl::OkStatus();
-  MakeRoom(static_cast<std::size_t>(times) + 1);
-  placement::ExpertPanel::Arrival arrival{.length = PositionsOf(observation.request_length),
-                                          .end = BlocksOf(observation.request_length)};
+  MakeRoom(2);
+  placement::Arrival arrival{.length = PositionsOf(observation.request_length),
+                             .end = BlocksOf(observation.request_length),
+                             .weight = static_cast<std::uint32_t>(times)};
   const std::uint32_t agreed = BlocksOf(observation.overlap_depth);
-  if (agreed > 0 && !entries_.contains({family, observation.entry})) {
-    CAIRN_RETURN_IF_ERROR(Adopt(family, observation.entry, observation.entry_length));
-    ++stats_.entries_adopted;
-  }
   if (agreed > 0) {
-    arrival.matched = entries_.find({family, observation.entry})->second;
+    auto met = entries_.find({family, observation.entry});
+    if (met == entries_.end()) {
+      CAIRN_RETURN_IF_ERROR(
+          Adopt(family, observation.entry, observation.entry_length, arrival.weight));
+      ++stats_.entries_adopted;
+      met = entries_.find({family, observation.entry});
+    }
+    arrival.matched = met->second;
     arrival.agreed = agreed;
     arrival.shared = std::min(agreed, BlocksOf(observation.request_length - 1));
   }
-  for (int i = 0; i < static_cast<int>(times); ++i) {
-    CAIRN_ASSIGN_OR_RETURN(const placement::EntryTree::Entry entry, Arrive(family, arrival));
-    entries_.try_emplace({family, observation.request_entry}, entry);
-    FamilyBook::Family& own = families_.Touch(family);
-    own.served += observation.was_served ? 1 : 0;
-    if (arrival.shared == 0) continue;
-    ++own.claims;
-    const std::uint32_t end = BlocksOf(observation.entry_length);
-    own.distances.Claim(end - std::min(end, arrival.shared));
-  }
+  CAIRN_ASSIGN_OR_RETURN(const placement::EntryTree::Entry entry, Arrive(family, arrival));
+  entries_.try_emplace({family, observation.request_entry}, entry);
+  FamilyBook::Family& own = families_.Touch(family);
+  if (arrival.shared == 0) return absl::OkStatus();
+  own.claims += arrival.weight;
+  own.served += observation.was_served ? arrival.weight : 0;
+  const std::uint32_t end = BlocksOf(observation.entry_length);
+  own.distances.Claim(end - std::min(end, arrival.shared), arrival.weight);
   return absl::OkStatus();
 }
 
 absl::Status Planner::Observe(const Observation& observation) {
+  TouchAsked();
   absl::Status status = Check(observation);
   if (status.ok() && entries_.contains({observation.family, observation.request_entry})) {
     ++stats_.repeated;
@@ -162,21 +196,29 @@ absl::Status Planner::Observe(const Observation& observation) {
                                                 " tokens, but the entry came with another length"));
     }
   }
+  if (status.ok() && IsThinned(observation.family)) {
+    ++stats_.observations_thinned;
+    return status;
+  }
   if (status.ok()) status = Learn(observation);
   ++(status.ok() ? stats_.observations : stats_.observations_refused);
   return status;
 }
 
 absl::Status Planner::Expose(const Exposure& exposure) {
-  absl::Status status = CheckLength("length", exposure.length);
-  if (status.ok() && exposure.entry == 0) status = Bad("entry", "required");
+  TouchAsked();
+  absl::Status status = Check(exposure);
   if (status.ok() && entries_.contains({exposure.family, exposure.entry})) {
     ++stats_.repeated;
     return status;
   }
+  if (status.ok() && IsThinned(exposure.family)) {
+    ++stats_.exposures_thinned;
+    return status;
+  }
   if (status.ok()) {
     MakeRoom(1);
-    status = Adopt(exposure.family, exposure.entry, exposure.length);
+    status = Adopt(exposure.family, exposure.entry, exposure.length, 1);
   }
   ++(status.ok() ? stats_.exposures : stats_.exposures_refused);
   return status;
@@ -188,7 +230,8 @@ FamilyReport Planner::ReportOf(std::uint64_t id, const FamilyBook::Family& famil
           .claims = family.claims,
           .served = family.served,
           .censored = family.censored,
-          .ceiling_tokens = family.ceiling * options_.grid_tokens};
+          .ceiling_tokens = family.ceiling * options_.grid_tokens,
+          .thinned = family.thinned};
 }
 
 std::vector<FamilyReport> Planner::Families(std::size_t limit) const {
@@ -204,6 +247,7 @@ std::vector<FamilyReport> Planner::Families(std::size_t limit) const {
 PlannerStats Planner::Stats() const {
   PlannerStats stats = stats_;
   stats.entries = panel_->entries();
+  stats.requests = panel_->Requests();
   stats.families = families_.size();
   stats.families_evicted = families_.evicted();
   return stats;

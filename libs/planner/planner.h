@@ -23,10 +23,14 @@ struct PlannerStats {
   std::uint64_t exposures = 0;             // taken
   std::uint64_t observations_refused = 0;  // garbage
   std::uint64_t exposures_refused = 0;
+  std::uint64_t observations_thinned = 0;  // sound, and only counted
+  std::uint64_t exposures_thinned = 0;
+  std::uint64_t thinning = 1;         // of so many runs one is taken, now
   std::uint64_t repeated = 0;         // of an entry that came before: counted once only
   std::uint64_t censored = 0;         // counted, and nothing learnt
   std::uint64_t entries_adopted = 0;  // met before anybody said that they came
   std::uint64_t entries = 0;          // remembered now
+  std::uint64_t requests = 0;         // that the experts were tried on, since ever
   std::uint64_t restarts = 0;         // all entries forgotten, since there were entries_max
   std::uint64_t plans = 0;
   std::uint64_t plans_refused = 0;
@@ -43,7 +47,9 @@ struct PlannerStats {
 //      family with 256 requests of its own not at all (FamilyRates, FamilyBook).
 //   3. Memory is bounded by the options: families and tables of laws in LRU, entries forgotten all
 //      at once when there are entries_max. Laws and scores stay.
-// Threads: one owner, or callers that take turns. No clock, no IO.
+// Threads: callers that take turns; but Plan changes nothing that Snapshot, Explain and Families
+// read, so one caller may plan while another is in those. Check reads options only. No clock, no
+// IO.
 class Planner {
  public:
   struct Options {
@@ -60,6 +66,20 @@ class Planner {
   // batches may be sent twice.
   absl::Status Observe(const Observation& observation);
   absl::Status Expose(const Exposure& exposure);
+  // The same errors without looking at anything that was learnt, from any thread.
+  absl::Status Check(const Observation& observation) const;
+  absl::Status Check(const Exposure& exposure) const;
+
+  // When more comes than can be learnt from: of `strength` runs of kRun observations of a family,
+  // one is taken from now on and the others are only counted. 1, the start: all are taken; at most
+  // limits::kThinningMax. Runs are whole because a request and the one that goes on from it are
+  // near each other; each family has its runs at another time. What is taken does not weigh more
+  // for it: laws that are sure of what they have not seen are worse (README.md).
+  static constexpr std::uint64_t kRun = 64;
+  void SetThinning(std::uint32_t strength);
+
+  // Frees what entries that were forgotten have held: milliseconds, beside Plan if need be.
+  void FreeForgotten() { forgotten_ = {}; }
 
   // In microseconds: 150 for 2,000 positions. INVALID_ARGUMENT names the field.
   absl::StatusOr<PlanAnswer> Plan(const PlanQuestion& question);
@@ -77,9 +97,11 @@ class Planner {
   explicit Planner(const Options& options);
   absl::StatusOr<placement::PlanQuery> QueryOf(const PlanQuestion& question) const;
   absl::Status CheckLength(absl::string_view field, std::uint64_t length) const;
-  absl::Status Check(const Observation& observation) const;
   absl::Status Learn(const Observation& observation);
-  absl::Status Adopt(std::uint64_t family, std::uint64_t entry, std::uint64_t length);
+  absl::Status Adopt(std::uint64_t family, std::uint64_t entry, std::uint64_t length,
+                     std::uint32_t weight);
+  bool IsThinned(std::uint64_t family);
+  void TouchAsked();
   absl::StatusOr<placement::EntryTree::Entry> Arrive(std::uint64_t family,
                                                      placement::ExpertPanel::Arrival arrival);
   void MakeRoom(std::size_t entries);
@@ -100,7 +122,14 @@ class Planner {
   Options options_;
   std::unique_ptr<placement::ExpertPanel> panel_;
   FamilyBook families_;
-  absl::flat_hash_map<EntryKey, placement::EntryTree::Entry> entries_;
+  using Entries = absl::flat_hash_map<EntryKey, placement::EntryTree::Entry>;
+  Entries entries_;
+  struct Forgotten {
+    Entries entries;
+    placement::ExpertPanel::Forgotten panel;
+  };
+  Forgotten forgotten_;
+  std::vector<std::uint64_t> asked_;  // families that Plan was asked for, not touched yet
   PlannerStats stats_;
 };
 

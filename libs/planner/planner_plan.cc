@@ -154,7 +154,7 @@ absl::StatusOr<PlanAnswer> Planner::Plan(const PlanQuestion& question) {
   const absl::StatusOr<PlanQuery> query = QueryOf(question);
   ++(query.ok() ? stats_.plans : stats_.plans_refused);
   if (!query.ok()) return query.status();
-  if (families_.Find(question.family) != nullptr) families_.Touch(question.family);
+  if (asked_.size() < limits::kAskedMax) asked_.push_back(question.family);
   const placement::Expert& expert = panel_->ExpertAt(families_.LeaderOf(question.family));
   const Positions positions = Taken(*query, expert.Plan(*query));
   return PlanAnswer{.positions = TokensOf(positions),

@@ -75,6 +75,7 @@ struct FamilyReport {
   std::uint64_t served = 0;
   std::uint64_t censored = 0;
   std::uint64_t ceiling_tokens = 0;  // what dense states would have saved
+  std::uint64_t thinned = 0;         // observations and exposures that were only counted
 };
 struct StrategyReport {
   std::string name;

@@ -61,6 +61,7 @@ int Serve(const cairn::PlacementSettings& settings) {
   }
   (*server)->SetReady(false);
   (*server)->Shutdown(absl::Seconds(1));
+  (*host)->Settle();
   Save(**host);
   LogEvent(LogLevel::kInfo, "placement_stopped");
   return 0;

@@ -15,10 +15,14 @@ constexpr struct {
     {"exposures", &PlannerStats::exposures},
     {"observations_refused", &PlannerStats::observations_refused},
     {"exposures_refused", &PlannerStats::exposures_refused},
+    {"observations_thinned", &PlannerStats::observations_thinned},
+    {"exposures_thinned", &PlannerStats::exposures_thinned},
+    {"thinning", &PlannerStats::thinning},
     {"repeated", &PlannerStats::repeated},
     {"censored", &PlannerStats::censored},
     {"entries_adopted", &PlannerStats::entries_adopted},
     {"entries", &PlannerStats::entries},
+    {"requests", &PlannerStats::requests},
     {"restarts", &PlannerStats::restarts},
     {"plans", &PlannerStats::plans},
     {"plans_refused", &PlannerStats::plans_refused},
@@ -71,6 +75,7 @@ void Fill(const planner::FamilyReport& family, placement::v1::Family* out) {
   out->set_served(family.served);
   out->set_censored(family.censored);
   out->set_ceiling_tokens(family.ceiling_tokens);
+  out->set_thinned(family.thinned);
 }
 
 void Fill(const planner::Explanation& explanation, placement::v1::ExplainResponse* out) {
@@ -102,6 +107,7 @@ void Fill(const planner::Explanation& explanation, placement::v1::ExplainRespons
 std::map<std::string, std::uint64_t> CountersOf(const PlacementHost::Report& report) {
   std::map<std::string, std::uint64_t> out;
   for (const auto& counter : kCounters) out[counter.name] = report.planner.*counter.field;
+  out["lessons_dropped"] = report.lessons_dropped;
   out["snapshots"] = report.snapshots;
   out["snapshots_failed"] = report.snapshots_failed;
   return out;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cairn/placement/v1/placement.grpc.pb.h"
@@ -22,15 +23,12 @@ namespace pb = placement::v1;
 
 constexpr std::size_t kFamiliesDefault = 100;
 
-// Counts what a batch came to.
+// Adds what a batch came to.
 template <class Response>
-void Tally(const absl::Status& status, Response& response) {
-  if (status.ok()) {
-    response.set_taken(response.taken() + 1);
-    return;
-  }
-  if (response.refused() == 0) response.set_first_refusal(std::string(status.message()));
-  response.set_refused(response.refused() + 1);
+void Tally(const PlacementHost::Told& told, Response& response) {
+  if (response.refused() == 0) response.set_first_refusal(told.first_refusal);
+  response.set_taken(response.taken() + told.taken);
+  response.set_refused(response.refused() + told.refused);
 }
 
 // One of the places that streams have. A stream holds its thread for as long as its client likes.
@@ -65,11 +63,15 @@ class PlacementService::Impl final : public pb::Placement::Service {
       }
       reader->SendInitialMetadata();  // "go on": a client need not send before it knows
       pb::ObserveRequest batch;
+      std::vector<planner::Observation> observations;
       while (reader->Read(&batch)) {
+        observations.clear();
         for (const pb::Observation& observation : batch.observations()) {
-          Tally(host_.Observe(ObservationOf(observation)), *response);
+          observations.push_back(ObservationOf(observation));
         }
+        Tally(host_.Observe(observations), *response);
       }
+      host_.Settle();  // whoever has the answer finds it learnt
       return absl::OkStatus();
     });
   }
@@ -77,12 +79,13 @@ class PlacementService::Impl final : public pb::Placement::Service {
   grpc::Status Exposed(grpc::ServerContext* context, const pb::ExposedRequest* request,
                        pb::ExposedResponse* response) override {
     return Serve(*context, [&]() -> absl::Status {
+      std::vector<planner::Exposure> exposures;
       for (const pb::ExposedEntry& entry : request->entries()) {
-        Tally(
-            host_.Expose(
-                {.family = request->family(), .entry = entry.entry_id(), .length = entry.length()}),
-            *response);
+        exposures.push_back(
+            {.family = request->family(), .entry = entry.entry_id(), .length = entry.length()});
       }
+      Tally(host_.Expose(exposures), *response);
+      host_.Settle();
       return absl::OkStatus();
     });
   }

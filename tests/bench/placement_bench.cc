@@ -101,19 +101,24 @@ void BM_PlanFromTable(benchmark::State& state) {
   }
 }
 
-// A plan as the service makes it: the law of an entry of so many blocks, then the exact solve.
-void BM_PlanByLaw(benchmark::State& state) {
+// A plan as the service makes it: the law of an entry of so many blocks, then the exact solve; or,
+// for a world that is only scored, the solve over a position a bin.
+void PlanByLaw(benchmark::State& state, bool is_sketched) {
   LawExpert expert("law", {});
   Rng rng(1);
   for (int i = 0; i < 10000; ++i) {
     const EntryShape shape{.end = 1 + static_cast<std::uint32_t>(rng.Below(256))};
-    expert.Expose(shape);
+    expert.Expose(shape, 1);
     expert.Observe({.entry = shape, .depth = 1 + static_cast<std::uint32_t>(rng.Below(shape.end))});
   }
   PlanQuery query{.shape = {.end = static_cast<std::uint32_t>(state.range(0))},
                   .states_max = static_cast<std::uint32_t>(state.range(1))};
-  for (auto _ : state) benchmark::DoNotOptimize(expert.Plan(query).size());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize((is_sketched ? expert.Sketch(query) : expert.Plan(query)).size());
+  }
 }
+void BM_PlanByLaw(benchmark::State& state) { PlanByLaw(state, false); }
+void BM_SketchByLaw(benchmark::State& state) { PlanByLaw(state, true); }
 
 BENCHMARK(BM_Recurrence)->Args({1024, 64})->Args({2048, 64})->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_SolveLine)
@@ -126,6 +131,11 @@ BENCHMARK(BM_LargeLineCost)->Args({8192, 64})->Args({131072, 256})->Unit(benchma
 BENCHMARK(BM_SolveLargeLine)->Args({8192, 64})->Args({131072, 256})->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_PlanFromTable)->Args({8192, 64})->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_PlanByLaw)
+    ->Args({64, 4})
+    ->Args({256, 4})
+    ->Args({2048, 4})
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_SketchByLaw)
     ->Args({64, 4})
     ->Args({256, 4})
     ->Args({2048, 4})

@@ -51,6 +51,19 @@ TEST(TraceReplayTest, TheServiceIsThePanelOfTheDefaultExperts) {
   EXPECT_GT(figures.strategies[0].solver_s, 0);
 }
 
+TEST(TraceReplayTest, ThroughAPlannerItComesToTheSameAndThinnedItStillSaves) {
+  Rng rng(7);
+  const std::vector<placement::TraceRequest> trace = RandomRequests(rng, 3000, 8);
+  const BudgetFigures figures = ReplayStrategies(trace, 2, GoOn).value();
+  ASSERT_EQ(figures.planners.size(), 2u);
+  EXPECT_EQ(figures.planners[0].strategy, "planner_thinned_by_1");
+  EXPECT_EQ(figures.planners[1].strategy, "planner_thinned_by_16");
+  const auto followed = static_cast<double>(figures.strategies[0].saved);
+  EXPECT_NEAR(static_cast<double>(figures.planners[0].saved), followed, 0.02 * followed);
+  EXPECT_GT(static_cast<double>(figures.planners[1].saved), 0.8 * followed);
+  EXPECT_NE(figures.planners[1].saved, figures.planners[0].saved);
+}
+
 TEST(TraceReplayTest, RegretIsAgainstTheBestSingleOne) {
   Rng rng(5);
   const std::vector<placement::TraceRequest> trace = RandomRequests(rng, 300, 8);

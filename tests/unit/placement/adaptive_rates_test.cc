@@ -37,6 +37,30 @@ TEST(AdaptiveRatesTest, AfterAJumpTheNewLawIsTheLikelierOneWithinAHundredClaims)
   EXPECT_GT(at_thirty, rates.Rate(0, 0, 1e-9));
 }
 
+TEST(AdaptiveRatesTest, ALawThatJumpsBeforeOrAfterTheRecentTableBeginsIsFollowed) {
+  for (const int before : {5, 11, 12, 13, 20, 60, 150}) {
+    AdaptiveRates rates;
+    for (int i = 0; i < before; ++i) rates.Claim(0);
+    for (int i = 0; i < 100; ++i) rates.Claim(30);
+    EXPECT_GT(rates.settled().ClaimsIn(DistanceBin(30)), rates.settled().ClaimsIn(0)) << before;
+    EXPECT_EQ(rates.jumps() > 0, before >= 150) << before;  // else counts alone tell
+  }
+}
+
+TEST(AdaptiveRatesTest, ClearedItStartsAnew) {
+  AdaptiveRates rates;
+  for (int i = 0; i < 200; ++i) rates.Claim(0);
+  for (int i = 0; i < 200; ++i) rates.Claim(30);
+  ASSERT_GE(rates.jumps(), 1u);
+  for (int i = 0; i < 200; ++i) rates.Claim(0);
+  rates.Clear();
+  EXPECT_EQ(rates.jumps(), 0u);
+  EXPECT_DOUBLE_EQ(rates.settled().Claims(), 0);
+  for (int i = 0; i < 200; ++i) rates.Claim(30);
+  EXPECT_EQ(rates.jumps(), 0u);  // no memory of distance 0
+  EXPECT_DOUBLE_EQ(rates.settled().Claims(), 200);
+}
+
 TEST(AdaptiveRatesTest, SavedRatesNoticeTheSameJumpAsThoseThatLivedOn) {
   AdaptiveRates rates;
   for (int i = 0; i < 1000; ++i) {

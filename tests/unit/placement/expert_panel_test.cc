@@ -32,8 +32,8 @@ std::unique_ptr<ExpertPanel> Panel(const std::vector<std::string_view>& names) {
 TEST(ExpertPanelTest, ARequestResumesAtTheStatesThatWerePlaced) {
   const auto panel = Panel({"last"});
   const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1}).value();
-  EXPECT_EQ(first.placed, (Depths{9}));
-  EXPECT_EQ(first.resumed, 0u);
+  EXPECT_EQ(first.worlds[0].placed, 1u);
+  EXPECT_EQ(first.worlds[0].resumed, 0u);
   const auto second = panel
                           ->Arrive({.matched = first.entry,
                                     .agreed = 9,
@@ -42,21 +42,19 @@ TEST(ExpertPanelTest, ARequestResumesAtTheStatesThatWerePlaced) {
                                     .end = 13,
                                     .states_max = 1})
                           .value();
-  EXPECT_EQ(second.resumed, 9u);
-  EXPECT_EQ(second.placed, (Depths{13}));
+  EXPECT_EQ(second.worlds[0].resumed, 9u);
+  EXPECT_EQ(second.worlds[0].placed, 1u);
   EXPECT_EQ(panel->Ceiling(), 9u);
-  EXPECT_EQ(panel->Real().saved, 9u);
-  EXPECT_EQ(panel->Real().states, 2u);
   EXPECT_EQ(panel->ScoreOf(0).saved, 9u);
+  EXPECT_EQ(panel->ScoreOf(0).states, 2u);
 }
 
-TEST(ExpertPanelTest, TheLeaderIsWhoWouldHaveSavedMostAndActsOnRealStates) {
+TEST(ExpertPanelTest, TheLeaderIsWhoWouldHaveSavedMostInItsOwnWorld) {
   const auto panel = Panel({"none", "last"});
   auto outcome = panel->Arrive({.length = 10, .end = 9, .states_max = 1}).value();
-  EXPECT_EQ(outcome.leader, 0u);
-  EXPECT_TRUE(outcome.placed.empty());
-  // Its shadow state at 9 would have served this; the real world has none, so 9 is still free
-  // there.
+  EXPECT_EQ(panel->Leader(), 0u);
+  EXPECT_EQ(outcome.worlds[0].placed, 0u);
+  EXPECT_EQ(outcome.worlds[1].placed, 1u);
   outcome = panel
                 ->Arrive({.matched = outcome.entry,
                           .agreed = 9,
@@ -65,26 +63,63 @@ TEST(ExpertPanelTest, TheLeaderIsWhoWouldHaveSavedMostAndActsOnRealStates) {
                           .end = 9,
                           .states_max = 1})
                 .value();
-  EXPECT_EQ(outcome.leader, 1u);
-  EXPECT_EQ(outcome.resumed, 0u);
-  EXPECT_EQ(outcome.placed, (Depths{9}));
+  EXPECT_EQ(panel->Leader(), 1u);
+  EXPECT_EQ(outcome.worlds[0].resumed, 0u);
+  EXPECT_EQ(outcome.worlds[1].resumed, 9u);
   EXPECT_EQ(panel->ScoreOf(1).states, 1u);
 }
 
-TEST(ExpertPanelTest, PositionsThatTheEntryCannotTakeAreDroppedAndOfTooManyTheDeepestStay) {
-  const auto panel = Panel({"dense"});
-  const auto first = panel->Arrive({.length = 10, .end = 8, .states_max = 3}).value();
-  EXPECT_EQ(first.placed, (Depths{6, 7, 8}));
+TEST(ExpertPanelTest, AnArrivalThatWeighsCountsAsSoManyButIsOneEntry) {
+  const auto panel = Panel({"last"});
+  const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1, .weight = 5}).value();
+  ASSERT_TRUE(panel
+                  ->Arrive({.matched = first.entry,
+                            .agreed = 9,
+                            .shared = 9,
+                            .length = 14,
+                            .end = 13,
+                            .states_max = 1,
+                            .weight = 3})
+                  .ok());
+  EXPECT_EQ(panel->Requests(), 8u);
+  EXPECT_EQ(panel->Ceiling(), 27u);
+  EXPECT_EQ(panel->ScoreOf(0).saved, 27u);
+  EXPECT_EQ(panel->ScoreOf(0).states, 2u);
+  EXPECT_EQ(panel->entries(), 2u);
+}
+
+// Plans one way, sketches another, and remembers how much it was told.
+class Teller : public Expert {
+ public:
+  explicit Teller(std::uint64_t& told) : told_(told) {}
+  std::string_view name() const override { return "teller"; }
+  void Observe(const Claim& claim) override { told_ += claim.weight; }
+  void Expose(const EntryShape&, std::uint32_t weight) override { told_ += 1000 * weight; }
+  Depths Plan(const PlanQuery&) const override { return {1}; }
+  Depths Sketch(const PlanQuery&) const override { return {7}; }
+
+ private:
+  std::uint64_t& told_;
+};
+
+TEST(ExpertPanelTest, WorldsLiveOnSketchesAndExpertsAreToldWhatAnArrivalWeighs) {
+  std::uint64_t told = 0;
+  std::vector<std::unique_ptr<Expert>> experts;
+  experts.push_back(std::make_unique<Teller>(told));
+  const auto panel = ExpertPanel::Create(std::move(experts), 100).value();
+  const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1, .weight = 4}).value();
+  EXPECT_EQ(told, 4000u);
   const auto second = panel
                           ->Arrive({.matched = first.entry,
-                                    .agreed = 7,
-                                    .shared = 7,
-                                    .length = 9,
+                                    .agreed = 8,
+                                    .shared = 8,
+                                    .length = 10,
                                     .end = 9,
-                                    .states_max = 5})
+                                    .states_max = 1,
+                                    .weight = 2})
                           .value();
-  EXPECT_EQ(second.placed, (Depths{8, 9}));
-  EXPECT_TRUE(panel->Arrive({.length = 10, .end = 8, .states_max = 0})->placed.empty());
+  EXPECT_EQ(told, 6002u);
+  EXPECT_EQ(second.worlds[0].resumed, 7u);
 }
 
 TEST(ExpertPanelTest, RefusesArrivalsThatContradictThemselvesAndCountsNothing) {
@@ -100,6 +135,8 @@ TEST(ExpertPanelTest, RefusesArrivalsThatContradictThemselvesAndCountsNothing) {
       {.matched = 0, .agreed = 4, .shared = 5, .length = 10},
       {.matched = 0, .agreed = 5, .shared = 4, .length = 4},
       {.matched = 0, .agreed = 5, .shared = 5, .length = 5},  // the last block always runs
+      {.length = 10, .end = 9, .weight = 0},
+      {.length = 10, .end = 9, .weight = limits::kArrivalWeightMax + 1},
   };
   for (const ExpertPanel::Arrival& arrival : bad) {
     EXPECT_EQ(panel->Arrive(arrival).status().code(), absl::StatusCode::kInvalidArgument)
@@ -121,7 +158,8 @@ TEST(ExpertPanelTest, AtItsEntriesItRefusesUntilRestartedAndKeepsTheScores) {
                             .states_max = 1})
                   .ok());
   EXPECT_EQ(panel->Arrive({.length = 3}).status().code(), absl::StatusCode::kResourceExhausted);
-  panel->Restart();
+  EXPECT_EQ(panel->Restart().tree.size(), 2u);
+  EXPECT_EQ(panel->entries(), 0u);
   EXPECT_FALSE(panel->Arrive({.matched = first.entry, .agreed = 1, .length = 3}).ok());
   EXPECT_TRUE(panel->Arrive({.length = 3}).ok());
   EXPECT_EQ(panel->ScoreOf(0).saved, 9u);
@@ -160,7 +198,6 @@ TEST(ExpertPanelTest, APanelThatWasLoadedHasTheScoresAndLawsButNoEntries) {
   EXPECT_EQ(read->Leader(), panel->Leader());
   EXPECT_EQ(read->Requests(), 51u);
   EXPECT_EQ(read->Ceiling(), panel->Ceiling());
-  EXPECT_EQ(read->Real().saved, panel->Real().saved);
   const PlanQuery query{.shape = {.family = 5, .end = 40}, .states_max = 3};
   for (std::size_t e = 0; e < panel->experts(); ++e) {
     EXPECT_EQ(read->ScoreOf(e).saved, panel->ScoreOf(e).saved);
@@ -173,16 +210,6 @@ TEST(ExpertPanelTest, APanelThatWasLoadedHasTheScoresAndLawsButNoEntries) {
   }
   ByteReader again(bytes);
   EXPECT_EQ(Panel({"none"})->Load(again).code(), absl::StatusCode::kFailedPrecondition);
-}
-
-TEST(ExpertPanelTest, ALeaderThatIsNamedPlacesAndEveryWorldSaysWhatItMet) {
-  const auto panel = Panel({"none", "last"});
-  const auto first = panel->Arrive({.length = 10, .end = 9, .states_max = 1, .leader = 1}).value();
-  EXPECT_EQ(first.placed, (Depths{9}));
-  ASSERT_EQ(first.worlds.size(), 2u);
-  EXPECT_EQ(first.worlds[0].placed, 0u);
-  EXPECT_EQ(first.worlds[1].placed, 1u);
-  EXPECT_FALSE(panel->Arrive({.length = 10, .end = 9, .leader = 2}).ok());
 }
 
 }  // namespace

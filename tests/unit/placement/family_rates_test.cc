@@ -58,6 +58,46 @@ TEST(FamilyRatesTest, ClaimsOnEntriesThatWereNeverThereTeachOnlyTheFamily) {
   EXPECT_DOUBLE_EQ(families.Find(5, 0)->settled().Claims(), 100);
 }
 
+TEST(FamilyRatesTest, ATableThatTakesThePlaceOfAnotherKnowsNothingOfIt) {
+  FamilyRates families(1);
+  for (int i = 0; i < 300; ++i) {
+    families.Expose(1, 0, 9);
+    families.Claim(1, 0, 4);
+  }
+  EXPECT_FALSE(families.MayTeach(1, 0));
+  EXPECT_TRUE(families.Expose(2, 0, 9));
+  EXPECT_EQ(families.Find(1, 0), nullptr);
+  EXPECT_TRUE(families.MayTeach(1, 0));
+  EXPECT_TRUE(families.MayTeach(2, 0));
+  ASSERT_NE(families.Find(2, 0), nullptr);
+  EXPECT_DOUBLE_EQ(families.Find(2, 0)->settled().Claims(), 0);
+  EXPECT_DOUBLE_EQ(families.Find(2, 0)->settled().Exposures(), 1);
+}
+
+TEST(FamilyRatesTest, WeightReachesThePoolUpToTheBoundAndOneClaimMore) {
+  FamilyRates families(4);
+  std::uint32_t pooled = 0;
+  for (int i = 0; i < 1000; ++i) {
+    families.Expose(5, 0, 1, 4);
+    pooled += families.Claim(5, 0, 1, 16) ? 16 : 0;
+  }
+  EXPECT_LE(pooled, FamilyRates::kPooledClaimsMax + 15);
+  EXPECT_GE(pooled, FamilyRates::kPooledClaimsMax - 16);
+  EXPECT_DOUBLE_EQ(families.Find(5, 0)->settled().Claims(), 16000);
+}
+
+TEST(FamilyRatesTest, ATableIsFoundAgainAfterOthersHaveMovedIt) {
+  FamilyRates families(1000);
+  for (std::uint64_t other = 2; other < 800; ++other) {
+    families.Claim(1, 0, 3);
+    families.Claim(other, 0, 3);
+  }
+  EXPECT_DOUBLE_EQ(families.Find(1, 0)->settled().Claims(), 798);
+  for (std::uint64_t other = 2; other < 800; ++other) {
+    EXPECT_DOUBLE_EQ(families.Find(other, 0)->settled().Claims(), 1) << other;
+  }
+}
+
 std::string SavedBytes(const FamilyRates& rates) {
   ByteWriter out;
   rates.Save(out);

@@ -17,7 +17,7 @@ PlanQuery QueryOf(const EntryShape& shape, std::uint32_t states_max) {
 // Entries of `end` blocks, each claimed once at `depth`.
 void Teach(LawExpert& expert, const EntryShape& shape, std::uint32_t depth, int entries) {
   for (int i = 0; i < entries; ++i) {
-    expert.Expose(shape);
+    expert.Expose(shape, 1);
     expert.Observe({.entry = shape, .depth = depth});
   }
 }
@@ -57,6 +57,88 @@ TEST(LawExpertTest, FollowsALawThatJumpsWithinTwoHundredObservations) {
   }
 }
 
+// What new states at `depths` save in the problem, or -1: they cannot stand there.
+std::int64_t SavedBy(const LineProblem& line, const Depths& depths) {
+  const auto all = LineCost(line, {});
+  const auto rest = LineCost(line, depths);
+  return all.ok() && rest.ok() ? *all - *rest : -1;
+}
+
+// A law with claims near the end, in the middle and near the start, and all that a query can have.
+PlanQuery TeachAndAsk(LawExpert& expert, Rng& rng) {
+  for (int i = 0; i < 300; ++i) {
+    const auto end = 20 + static_cast<std::uint32_t>(rng.Below(600));
+    const EntryShape shape{.end = end};
+    expert.Expose(shape, 1);
+    const std::uint32_t back = static_cast<std::uint32_t>(rng.Below(rng.Chance(1, 2) ? 10 : end));
+    expert.Observe({.entry = shape, .depth = end - back});
+  }
+  PlanQuery query = QueryOf({.end = 100 + static_cast<std::uint32_t>(rng.Below(900))}, 4);
+  query.shape.resume = static_cast<std::uint32_t>(rng.Below(50));
+  query.shape.shared = query.shape.resume + 40;
+  for (std::uint32_t depth = query.shape.resume; depth + 1 < query.shape.end;) {
+    depth += 1 + static_cast<std::uint32_t>(rng.Below(120));
+    if (depth > query.shape.end) break;
+    if (depth <= query.shape.shared) {
+      query.branches.push_back({.depth = depth, .claims = 2, .parted_before_end = 9});
+    } else if (rng.Chance(1, 3)) {
+      query.held.push_back(depth);
+    }
+  }
+  return query;
+}
+
+TEST(LawExpertTest, StatesThatTheCoarseLineKnowsSaveInItWhatTheyReallySave) {
+  Rng rng(70);
+  double saved = 0;
+  double saved_exactly = 0;
+  for (int round = 0; round < 200; ++round) {
+    LawExpert expert("law", {.is_pooled = true, .is_from_both_ends = round % 2 == 0});
+    const PlanQuery query = TeachAndAsk(expert, rng);
+    const LineProblem fine = expert.Line(query);
+    const LineProblem coarse = expert.CoarseLine(query);
+    ASSERT_TRUE(ValidateLine(coarse).ok());
+    EXPECT_LT(coarse.atoms.size(), 70u);
+    for (const BranchPoint& branch : query.branches) {
+      EXPECT_GE(SavedBy(coarse, {branch.depth}), 0) << "no atom at a branch point";
+    }
+    const Depths sketch = expert.Sketch(query);
+    const auto exact = static_cast<double>(SavedBy(fine, sketch));
+    // Rounding of weights, and the prior, which falls within a stretch.
+    EXPECT_NEAR(static_cast<double>(SavedBy(coarse, sketch)), exact, 0.001 * exact + 2000)
+        << "round " << round;
+    const auto best = static_cast<double>(SavedBy(fine, expert.Plan(query)));
+    EXPECT_GE(exact, 0.8 * best) << "round " << round;
+    saved += exact / best;
+    saved_exactly += 1;
+  }
+  EXPECT_GE(saved, 0.98 * saved_exactly);
+}
+
+TEST(LawExpertTest, ShortEntriesAreSketchedExactly) {
+  LawExpert expert("law", {});
+  for (std::uint32_t end = 1; end <= 8; ++end) Teach(expert, {.end = end}, (end + 1) / 2, 5);
+  for (std::uint32_t end = 0; end <= 8; ++end) {
+    for (std::uint32_t states = 0; states < 4; ++states) {
+      const PlanQuery query = QueryOf({.end = end}, states);
+      EXPECT_EQ(expert.Sketch(query), expert.Plan(query)) << end << " " << states;
+    }
+  }
+}
+
+TEST(LawExpertTest, WhatWeighsSeveralTeachesAsSeveral) {
+  LawExpert one("law", {});
+  LawExpert each("law", {});
+  const EntryShape shape{.family = 3, .end = 30};
+  one.Expose(shape, 5);
+  one.Observe({.entry = shape, .depth = 20, .weight = 3});
+  for (int i = 0; i < 5; ++i) each.Expose(shape, 1);
+  for (int i = 0; i < 3; ++i) each.Observe({.entry = shape, .depth = 20});
+  for (std::uint32_t depth = 1; depth <= 30; ++depth) {
+    EXPECT_DOUBLE_EQ(one.Rate(shape, depth), each.Rate(shape, depth)) << depth;
+  }
+}
+
 TEST(LawExpertTest, CountsPositionsFarFromTheEndFromTheResumePoint) {
   LawExpert expert("law", {.is_pooled = true, .is_from_both_ends = true});
   for (std::uint32_t end = 40; end < 90; ++end) Teach(expert, {.end = end}, 20, 20);
@@ -75,7 +157,7 @@ TEST(LawExpertTest, AStateThatIsNotWorthItsPriceIsLeftOut) {
 
 TEST(LawExpertTest, EntriesNobodyComesBackToCount) {
   LawExpert expert("law", {});
-  for (int i = 0; i < 500; ++i) expert.Expose({.end = 16});
+  for (int i = 0; i < 500; ++i) expert.Expose({.end = 16}, 1);
   EXPECT_LT(expert.Rate({.end = 16}, 16), 0.02);
 }
 
@@ -129,10 +211,22 @@ TEST(LawExpertTest, OneFamilysFloodDoesNotMoveAnothersPlan) {
   Rng rng(30);
   for (int i = 0; i < 200000; ++i) {
     const EntryShape shape{.family = 2, .end = 40};
-    if (i % 3 == 0) expert.Expose(shape);
+    if (i % 3 == 0) expert.Expose(shape, 1);
     expert.Observe({.entry = shape, .depth = 1 + static_cast<std::uint32_t>(rng.Below(20))});
   }
   EXPECT_EQ(expert.Plan(QueryOf({.family = 1, .end = 40}, 2)), before);
+}
+
+TEST(LawExpertTest, AnEstablishedFamilyAsksNobodyElseNotEvenOfClassesThatItDoesNotHave) {
+  LawExpert expert("law", {});
+  Teach(expert, {.family = 1, .end = 40}, 38, 300);
+  const EntryShape other_class{.family = 1, .end = 200, .resume = 20, .shared = 60};
+  const double before = expert.Rate(other_class, 198);
+  for (std::uint64_t family = 2; family < 60; ++family) {
+    Teach(expert, {.family = family, .end = 200, .resume = 20, .shared = 60}, 100, 50);
+  }
+  EXPECT_EQ(expert.Rate(other_class, 198), before);
+  EXPECT_NE(expert.Rate({.family = 99, .end = 200, .resume = 20, .shared = 60}, 198), before);
 }
 
 TEST(LawExpertTest, TheLargestEntryWithTheLargestRatesIsALegalLine) {

@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "libs/placement/baselines.h"
+
 namespace cairn::placement {
 namespace {
 
 TEST(PaperExpertTest, PlansByAbsoluteDepthWhateverTheEntry) {
   PaperExpert expert;
   const PlanQuery query{.shape = {.end = 100}, .branches = {}, .held = {}, .states_max = 2};
-  EXPECT_TRUE(expert.Plan(query).empty());
+  EXPECT_EQ(expert.Plan(query), BalancedPlan(100, 2));  // nothing is known
   for (int i = 0; i < 300; ++i) {
     expert.Observe({.entry = {.end = 20}, .depth = 7});
     expert.Observe({.entry = {.end = 90}, .depth = 12});

@@ -56,7 +56,7 @@ TEST(RateTableTest, FadesClaimsAndExposuresAlikeAsClaimsCome) {
   EXPECT_NEAR(table.Claims(), 100, 1e-6);
   EXPECT_NEAR(table.EffectiveClaims(), 1.99 / 0.01, 1e-3);
   EXPECT_NEAR(table.Rate(0, 0, 1e-9), 0.5, 0.01);
-  const RateTable settled = table.WithoutDecay();
+  const RateTable settled = table.WithDecay(1);
   EXPECT_NEAR(settled.Claims(), 100, 1e-6);
   EXPECT_NEAR(settled.EffectiveClaims(), table.EffectiveClaims(), 1e-6);
 }

@@ -8,45 +8,12 @@
 #include "libs/base/rng.h"
 #include "libs/placement/limits.h"
 #include "libs/planner/limits.h"
+#include "tests/unit/planner/feeder.h"
 
 namespace cairn::planner {
 namespace {
 
 using Depths = std::vector<std::uint64_t>;
-
-std::unique_ptr<Planner> Make(Planner::Options options = {}) {
-  return Planner::Create(options).value();
-}
-
-// Feeds requests of 40 positions of 64 tokens that agree with their family's first entry down to
-// `depth` positions.
-class Feeder {
- public:
-  explicit Feeder(Planner& planner) : planner_(planner) {}
-
-  absl::Status Send(std::uint64_t family, std::uint64_t depth, int requests) {
-    if (!planner_.Expose({.family = family, .entry = 1, .length = 40 * 64}).ok()) return Refused();
-    for (int i = 0; i < requests; ++i) {
-      const absl::Status status = planner_.Observe({.family = family,
-                                                    .entry = 1,
-                                                    .entry_length = 40 * 64,
-                                                    .overlap_depth = depth * 64,
-                                                    .request_length = 40 * 64,
-                                                    .request_entry = ++next_});
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  static absl::Status Refused() { return absl::InternalError("exposure refused"); }
-  Planner& planner_;
-  std::uint64_t next_ = 1;
-};
-
-PlanQuestion QuestionOf(std::uint64_t family, std::uint64_t budget) {
-  return {.family = family, .length = 40 * 64, .budget = budget};
-}
 
 TEST(PlannerTest, PlansInTokensOnTheGridFromTheFirstRequestOn) {
   const auto planner = Make();
@@ -78,6 +45,25 @@ TEST(PlannerTest, AFamilyLearnsWhereItsRequestsPart) {
   }
   EXPECT_EQ(claims, 300);
   ASSERT_TRUE(explained.radius_tokens.has_value());
+}
+
+TEST(PlannerTest, OnlyAClaimIsServedAndLengthsOfNoEntryAreNotLookedAt) {
+  const auto planner = Make();
+  Observation observation{.family = 7, .request_length = 640, .request_entry = 2};
+  observation.was_served = true;
+  ASSERT_TRUE(planner->Observe(observation).ok()) << "nothing in common: no entry, no length";
+  observation.request_entry = 3;
+  observation.entry = 2;
+  observation.entry_length = 640;
+  observation.overlap_depth = 63;  // less than a position
+  ASSERT_TRUE(planner->Observe(observation).ok());
+  EXPECT_EQ(planner->Families(1)[0].served, 0u);
+  EXPECT_EQ(planner->Families(1)[0].claims, 0u);
+  observation.request_entry = 4;
+  observation.overlap_depth = 128;
+  ASSERT_TRUE(planner->Observe(observation).ok());
+  EXPECT_EQ(planner->Families(1)[0].served, 1u);
+  EXPECT_EQ(planner->Families(1)[0].claims, 1u);
 }
 
 TEST(PlannerTest, StatesThatAreThereAreKeptAndNothingStandsAboveTheResumePoint) {
@@ -194,7 +180,17 @@ TEST(PlannerTest, AWeightIsSoManyRequests) {
                     .ok());
   }
   EXPECT_EQ(planner->Families(1).at(0).claims, 1u + 4 * 3);
-  EXPECT_EQ(planner->Stats().entries_adopted, 1u);
+  ASSERT_TRUE(planner
+                  ->Observe({.family = 8,
+                             .entry = 1,
+                             .entry_length = 640,
+                             .overlap_depth = 64,
+                             .request_length = 640,
+                             .request_entry = 2,
+                             .weight = 16})
+                  .ok());
+  EXPECT_EQ(planner->Families(1).at(0).requests, 32u);  // and as many that came before
+  EXPECT_EQ(planner->Stats().entries_adopted, 2u);
 }
 
 TEST(PlannerTest, FamiliesGoLeastRecentlyUsedFirstAndEntriesAllAtOnce) {
@@ -236,6 +232,21 @@ TEST(PlannerTest, OneFamilysObservationsDoNotMoveAnEstablishedOne) {
   const PlanAnswer after = planner->Plan(question).value();
   EXPECT_EQ(after.positions, before.positions);
   EXPECT_EQ(after.expert, before.expert);
+}
+
+TEST(PlannerTest, APlanChangesNothingThatASnapshotHolds) {
+  const auto planner = Make();
+  for (std::uint64_t family = 1; family < 20; ++family) {
+    ASSERT_TRUE(Feeder(*planner).Send(family, 2 * family, 30).ok());
+  }
+  const std::string before = planner->Snapshot();
+  for (std::uint64_t family = 0; family < 1000; ++family) {
+    ASSERT_TRUE(planner->Plan(QuestionOf(family, 2)).ok());
+  }
+  EXPECT_EQ(planner->Snapshot(), before);
+  EXPECT_EQ(planner->Families(1).at(0).family, 19u);
+  ASSERT_TRUE(planner->Plan(QuestionOf(3, 2)).ok());
+  EXPECT_EQ(planner->Snapshot(), before);
 }
 
 TEST(PlannerTest, ARestoredPlannerPlansAsTheOneThatWasSaved) {

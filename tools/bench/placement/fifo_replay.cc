@@ -44,7 +44,7 @@ class ExpertAlone : public Strategy {
     }
     return expert_->Plan(look.query);
   }
-  void Stored(const FifoWorld::Look& look) override { expert_->Expose(look.query.shape); }
+  void Stored(const FifoWorld::Look& look) override { expert_->Expose(look.query.shape, 1); }
 
  private:
   std::unique_ptr<placement::Expert> expert_;

@@ -126,7 +126,9 @@ void PrintBudget(const BudgetFigures& budget, const TraceFigures& figures,
   };
   Table table({"STRATEGY", "TOKENS SAVED", "SHARE", "STATES/REQ", "BYTES/REQ", "REGRET", "SOLVER s",
                "us/PLAN"});
-  for (const StrategyFigures& one : budget.strategies) {
+  std::vector<StrategyFigures> rows = budget.strategies;
+  rows.insert(rows.end(), budget.planners.begin(), budget.planners.end());
+  for (const StrategyFigures& one : rows) {
     const double states = static_cast<double>(one.states) / static_cast<double>(figures.requests);
     table.Add({one.strategy, absl::StrCat(one.saved * figures.block_tokens),
                absl::StrFormat("%.4f", share(static_cast<double>(one.saved))),

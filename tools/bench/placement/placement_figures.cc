@@ -114,11 +114,15 @@ absl::StatusOr<TraceFigures> MeasureTrace(const ReplayTrace& trace, std::size_t 
 
 json::object JsonOf(const ReplayTrace& trace, const TraceFigures& figures,
                     std::uint64_t state_bytes) {
+  json::array planners;
   json::array strategies;
   json::array best;
   for (const BudgetFigures& budget : figures.budgets) {
     for (const StrategyFigures& one : budget.strategies) {
       strategies.push_back(JsonOf(one, figures, state_bytes));
+    }
+    for (const StrategyFigures& one : budget.planners) {
+      planners.push_back(JsonOf(one, figures, state_bytes));
     }
     best.push_back(json::object{{"budget", budget.budget},
                                 {"strategy", budget.best_single},
@@ -129,6 +133,7 @@ json::object JsonOf(const ReplayTrace& trace, const TraceFigures& figures,
   return {{"trace", trace.name},
           {"service_strategy", kServiceStrategy},
           {"strategies", std::move(strategies)},
+          {"planners", std::move(planners)},
           {"requests", figures.requests},
           {"block_tokens", figures.block_tokens},
           {"note", trace.note},

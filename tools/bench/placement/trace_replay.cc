@@ -1,16 +1,20 @@
 #include "tools/bench/placement/trace_replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "libs/base/status_macros.h"
 #include "libs/placement/baselines.h"
 #include "libs/placement/default_experts.h"
 #include "libs/placement/limits.h"
 #include "libs/placement/paper_expert.h"
+#include "libs/planner/limits.h"
 #include "tools/bench/placement/fifo_replay.h"
+#include "tools/bench/placement/service_replay.h"
 #include "tools/bench/placement/stopwatch.h"
 
 namespace cairn::bench {
@@ -18,6 +22,9 @@ namespace {
 
 using placement::Expert;
 using Experts = std::vector<std::unique_ptr<Expert>>;
+
+// Of the replays through a planner: the service at ease, and at its strongest thinning.
+constexpr std::uint32_t kThinnings[] = {1, planner::limits::kThinningMax};
 
 struct PlanTime {
   double seconds = 0;
@@ -31,13 +38,18 @@ class TimedExpert : public Expert {
       : expert_(std::move(expert)), time_(time) {}
   std::string_view name() const override { return expert_->name(); }
   void Observe(const placement::Claim& claim) override { expert_->Observe(claim); }
-  void Expose(const placement::EntryShape& entry) override { expert_->Expose(entry); }
+  void Expose(const placement::EntryShape& entry, std::uint32_t weight) override {
+    expert_->Expose(entry, weight);
+  }
   std::vector<std::uint32_t> Plan(const placement::PlanQuery& query) const override {
     const Stopwatch watch;
     std::vector<std::uint32_t> plan = expert_->Plan(query);
     time_.seconds += watch.Seconds();
     ++time_.plans;
     return plan;
+  }
+  std::vector<std::uint32_t> Sketch(const placement::PlanQuery& query) const override {
+    return expert_->Sketch(query);
   }
 
  private:
@@ -102,8 +114,10 @@ void CountRegret(BudgetFigures& figures) {
       std::max_element(figures.strategies.begin() + 1, figures.strategies.end(),
                        [](const auto& a, const auto& b) { return a.saved < b.saved; });
   figures.best_single = best->strategy;
-  for (StrategyFigures& one : figures.strategies) {
-    one.regret = static_cast<std::int64_t>(best->saved) - static_cast<std::int64_t>(one.saved);
+  for (std::vector<StrategyFigures>* const list : {&figures.strategies, &figures.planners}) {
+    for (StrategyFigures& one : *list) {
+      one.regret = static_cast<std::int64_t>(best->saved) - static_cast<std::int64_t>(one.saved);
+    }
   }
 }
 
@@ -115,23 +129,36 @@ absl::StatusOr<BudgetFigures> ReplayStrategies(absl::Span<const placement::Trace
                         .requests = 0,
                         .ceiling = 0,
                         .strategies = {},
+                        .planners = {},
                         .best_single = {},
                         .last_leader = {}};
   std::vector<Experts> panels = Panels();
+  const std::size_t replays = panels.size() + std::size(kThinnings);
+  const auto tell = [&](std::size_t replay, std::size_t done) {
+    return progress(static_cast<double>(replay * trace.size() + done) /
+                    static_cast<double>(trace.size() * replays));
+  };
   for (std::size_t p = 0; p < panels.size(); ++p) {
     std::vector<PlanTime> times(panels[p].size());
     Experts timed;
     for (std::size_t e = 0; e < times.size(); ++e) {
       timed.push_back(std::make_unique<TimedExpert>(std::move(panels[p][e]), times[e]));
     }
-    const double all = static_cast<double>(trace.size()) * static_cast<double>(panels.size());
-    const absl::StatusOr<placement::ReplayReport> report =
-        placement::Replay(trace, std::move(timed), budget, [&](std::size_t done) {
-          return progress(static_cast<double>(p * trace.size() + done) / all);
-        });
+    const absl::StatusOr<placement::ReplayReport> report = placement::Replay(
+        trace, std::move(timed), budget, [&](std::size_t done) { return tell(p, done); });
     if (absl::IsCancelled(report.status())) return absl::CancelledError("interrupted");
     CAIRN_RETURN_IF_ERROR(report.status());
     AddPanel(*report, times, p == 0, figures);
+  }
+  for (std::size_t i = 0; i < std::size(kThinnings); ++i) {
+    const Stopwatch watch;
+    CAIRN_ASSIGN_OR_RETURN(placement::ReplayLine line,
+                           ReplayService(trace, budget, kThinnings[i], [&](std::size_t done) {
+                             return tell(panels.size() + i, done);
+                           }));
+    line.strategy = absl::StrCat("planner_thinned_by_", kThinnings[i]);
+    figures.planners.push_back(
+        FiguresOf(line, budget, {.seconds = watch.Seconds(), .plans = line.requests}));
   }
   CountRegret(figures);
   return figures;

@@ -29,8 +29,10 @@ struct BudgetFigures {
   std::uint64_t requests = 0;
   std::uint64_t ceiling = 0;                // blocks that dense states would save
   std::vector<StrategyFigures> strategies;  // the service's first
-  std::string best_single;                  // in hindsight; ties: the first
-  std::string last_leader;                  // whose rule the service followed in the end
+  // Through a planner (service_replay.h): all observations taken, and one run in 16.
+  std::vector<StrategyFigures> planners;
+  std::string best_single;  // in hindsight; ties: the first
+  std::string last_leader;  // whose rule the service followed in the end
 };
 
 // Told how much is done, 0..1; false: stop.
@@ -38,7 +40,8 @@ using ReplayProgress = absl::FunctionRef<bool(double share)>;
 
 // Replays a trace through libs/placement (replay.h, rules R1 to R9): the panel of experts that the
 // service runs, each of those experts alone, the published method, and every baseline. Regret is
-// against the best of all but the service. CANCELLED, or what Replay says.
+// against the best of all but the service. And through a planner, as the service does it.
+// CANCELLED, or what Replay says.
 absl::StatusOr<BudgetFigures> ReplayStrategies(absl::Span<const placement::TraceRequest> trace,
                                                std::uint32_t budget, ReplayProgress progress);
 
