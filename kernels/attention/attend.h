@@ -29,17 +29,20 @@ struct AttendRow {
 struct AttendParams {
   RotateParams
       keys;  // pool, shapes, table, tiles and scratch; V follows K in each layer of the pool
-  const std::uint16_t* q = nullptr;          // [row][q_heads][head_dim], bf16, not rotated
-  float* out = nullptr;                      // [row][q_heads][head_dim]
-  std::uint32_t q_heads = 0;                 // a multiple of kv_heads
-  float scale = 0;                           // of scores, before the softmax; finite
-  const AttendRow* rows = nullptr;           // [*row_count], device memory
+  const std::uint16_t* q = nullptr;  // [row][q_heads][head_dim], of keys.element, not rotated
+  float* out = nullptr;              // [row][q_heads][head_dim]
+  std::uint32_t q_heads = 0;         // a multiple of kv_heads
+  float scale = 0;                   // of scores, before the softmax; finite
+  const AttendRow* rows = nullptr;   // [*row_count], device memory
   const std::uint32_t* row_count = nullptr;  // one word of device memory
   std::uint32_t rows_max = 0;                // the grid's size: rows beyond are not done
 };
 
 // What is wrong with the parameters, or "".
 std::string Validate(const AttendParams& params);
+// The same for the kernels on tensor cores (decode.h, prefill.h), `kernel` being the error's first
+// word: head_dim 64, 128 or 256, rotary_dim a multiple of 4, a positive scale, 16-byte alignment.
+std::string ValidateForTiles(const AttendParams& params, const char* kernel);
 // After RotateKeys(stream, params.keys).
 rt::Status AttendRows(rt::Stream& stream, const AttendParams& params);
 

@@ -11,8 +11,8 @@
 // kernels read, and the oracle of those that rotate in registers.
 //
 // A tile is 64 consecutive tokens of one segment; slot l of a tile that starts at position p0 turns
-// by R_p0 R_l: two rotations in fp32, in the fixed order of RotatePair, and ONE rounding to bf16 at
-// the end. R_l is the same in every tile, which is what lets a kernel keep it in registers.
+// by R_p0 R_l: two rotations in fp32, in the fixed order of RotatePair, and ONE rounding at the
+// end. R_l is the same in every tile, which is what lets a kernel keep it in registers.
 
 namespace cairn::kernels {
 
@@ -31,6 +31,9 @@ enum class RotaryPairs : std::uint32_t {
   kHalfSplit,  // (j, j + rotary_dim / 2)
 };
 
+// Of the pool, the queries and the scratch. The rounding of a rotation is to it.
+enum class ElementType : std::uint32_t { kBf16, kF16 };
+
 struct RotateParams {
   const std::byte* pool =
       nullptr;  // [slots][block_bytes], a block [layer][K|V][kv_head][token][dim]
@@ -46,12 +49,16 @@ struct RotateParams {
   const RotateTile* tiles = nullptr;          // [*tile_count], device memory
   const std::uint32_t* tile_count = nullptr;  // one word of device memory
   std::uint32_t tiles_max = 0;                // the grid's size: tiles beyond are not done
-  std::uint16_t* scratch = nullptr;           // [tile][kv_head][64][head_dim], bf16
+  std::uint16_t* scratch = nullptr;           // [tile][kv_head][64][head_dim]
+  ElementType element = ElementType::kBf16;
 };
 
 // What is wrong with the parameters, or "".
 std::string Validate(const RotateParams& params);
 rt::Status RotateKeys(rt::Stream& stream, const RotateParams& params);
+// The same bits by a kernel that is as simple as can be, and does every shape: RotateKeys falls
+// back to it where rotary_dim is no multiple of 16 or something is not 16-byte aligned.
+rt::Status RotateKeysSimply(rt::Stream& stream, const RotateParams& params);
 
 }  // namespace cairn::kernels
 

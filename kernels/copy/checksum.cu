@@ -27,14 +27,15 @@ SK_KERNEL void SumPieces(ChecksumParams params) {
   const std::uint32_t pieces = Pieces(params.block_bytes);
   const std::uint64_t block = group.index / pieces;
   if (block >= *params.count || block >= params.count_max) return;
-  const std::uint32_t slot = params.slots[block];
+  const std::uint32_t slot = params.slots[sk::Index(block)];
   if (slot >= params.pool_slots) return;
-  const auto begin = static_cast<std::uint32_t>(group.index % pieces) * kPieceBytes;
+  const auto piece = static_cast<std::uint32_t>(group.index % pieces);
+  const std::uint32_t begin = sk::Index(piece) * kPieceBytes;
   const std::uint32_t left = params.block_bytes - begin;
   const auto* words = reinterpret_cast<const std::uint64_t*>(
       params.pool + std::uint64_t{slot} * params.block_bytes + begin);
   const std::uint64_t sum = Xxh3(words, left < kPieceBytes ? left : kPieceBytes, group.mask);
-  if (group.is_writer) params.sums[group.index] = sum;
+  if (group.is_writer) params.sums[sk::Index(group.index)] = sum;
 }
 
 // The pieces' sums of one block a group.
@@ -43,10 +44,10 @@ SK_KERNEL void SumSums(ChecksumParams params) {
   const std::uint64_t block = group.index;
   if (block >= *params.count || block >= params.count_max) return;
   const std::uint32_t pieces = Pieces(params.block_bytes);
-  const bool is_there = params.slots[block] < params.pool_slots;
-  const std::uint64_t sum =
-      is_there ? Xxh3(params.sums + block * pieces, pieces * 8, group.mask) : 0;
-  if (group.is_writer) params.checksums[block] = sum;
+  const bool is_there = params.slots[sk::Index(block)] < params.pool_slots;
+  const std::uint64_t* sums = params.sums + sk::Index(block * pieces);
+  const std::uint64_t sum = is_there ? Xxh3(sums, pieces * 8, group.mask) : 0;
+  if (group.is_writer) params.checksums[sk::Index(block)] = sum;
 }
 
 std::uint32_t GridFor(std::uint64_t groups) {

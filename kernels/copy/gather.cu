@@ -18,25 +18,27 @@ SK_KERNEL void MoveBlocks(GatherParams params) {
   for (std::uint64_t item = sk::BlockIndexX(); item < work; item += sk::BlockCountX()) {
     const std::uint32_t i = static_cast<std::uint32_t>(item / pieces);
     const std::uint32_t begin = static_cast<std::uint32_t>(item % pieces) * kPieceBytes;
-    const std::uint32_t slot = params.slots[i];
+    const std::uint32_t slot = params.slots[sk::Index(i)];
     if (slot >= params.pool_slots) {
       if (begin == 0 && sk::ThreadIndex() == 0) sk::AtomicAdd(params.refused, 1u);
       continue;
     }
-    std::byte* in_pool = params.pool + std::uint64_t{slot} * params.block_bytes;
-    std::byte* in_buffer = params.buffer + std::uint64_t{i} * params.block_bytes;
+    std::byte* in_pool = params.pool + sk::Index(std::uint64_t{slot}) * params.block_bytes;
+    std::byte* in_buffer = params.buffer + sk::Index(std::uint64_t{i}) * params.block_bytes;
     const std::byte* source = kToPool ? in_buffer : in_pool;
     std::byte* target = kToPool ? in_pool : in_buffer;
     sk::Words4 values[4];
     SK_UNROLL
     for (std::uint32_t k = 0; k < 4; ++k) {
       const std::uint32_t at = begin + (k * kThreads + sk::ThreadIndex()) * 16;
-      if (at < params.block_bytes) values[k] = sk::LoadStreaming16(source + at);
+      const std::byte* from = source + sk::Index(at / 16) * 16;
+      if (at < params.block_bytes) values[k] = sk::LoadStreaming16(from);
     }
     SK_UNROLL
     for (std::uint32_t k = 0; k < 4; ++k) {
       const std::uint32_t at = begin + (k * kThreads + sk::ThreadIndex()) * 16;
-      if (at < params.block_bytes) sk::Store16(target + at, values[k]);
+      std::byte* to = target + sk::Index(at / 16) * 16;
+      if (at < params.block_bytes) sk::Store16(to, values[k]);
     }
   }
 }

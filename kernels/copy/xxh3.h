@@ -33,8 +33,8 @@ kXxhStart[8] = {kXxhPrime32_3, kXxhPrime1,    kXxhPrime2, kXxhPrime3,
 // The secret's 8 bytes at any offset up to 184.
 SK_DEVICE std::uint64_t Secret(std::uint32_t offset) {
   const std::uint32_t shift = offset % 8 * 8;
-  const std::uint64_t low = kXxhSecret[offset / 8] >> shift;
-  return shift == 0 ? low : low | kXxhSecret[offset / 8 + 1] << (64 - shift);
+  const std::uint64_t low = kXxhSecret[sk::Index(offset / 8)] >> shift;
+  return shift == 0 ? low : low | kXxhSecret[sk::Index(offset / 8 + 1)] << (64 - shift);
 }
 
 SK_DEVICE std::uint64_t FoldProduct(std::uint64_t a, std::uint64_t b) {
@@ -46,7 +46,9 @@ SK_DEVICE std::uint64_t Avalanche(std::uint64_t hash) {
   return hash ^ hash >> 32;
 }
 SK_DEVICE std::uint64_t Mix16(const std::uint64_t* words, std::uint32_t secret) {
-  return FoldProduct(words[0] ^ Secret(secret), words[1] ^ Secret(secret + 8));
+  const std::uint64_t low = words[sk::Index(0u)] ^ Secret(secret);
+  const std::uint64_t high = words[sk::Index(1u)] ^ Secret(secret + 8);
+  return FoldProduct(low, high);
 }
 SK_DEVICE std::uint64_t Rotated(std::uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 SK_DEVICE std::uint64_t ByteSwapped(std::uint64_t x) {
@@ -59,7 +61,8 @@ SK_DEVICE std::uint64_t ByteSwapped(std::uint64_t x) {
 SK_DEVICE std::uint64_t Xxh3Short(const std::uint64_t* words, std::uint32_t bytes) {
   const std::uint32_t count = bytes / 8;
   if (count == 1) {  // two halves, exchanged
-    std::uint64_t hash = (words[0] << 32 | words[0] >> 32) ^ Secret(8) ^ Secret(16);
+    const std::uint64_t word = words[sk::Index(0u)];
+    std::uint64_t hash = (word << 32 | word >> 32) ^ Secret(8) ^ Secret(16);
     hash ^= Rotated(hash, 49) ^ Rotated(hash, 24);
     hash *= 0x9fb21c651e98df25;
     hash ^= (hash >> 35) + bytes;
@@ -67,8 +70,8 @@ SK_DEVICE std::uint64_t Xxh3Short(const std::uint64_t* words, std::uint32_t byte
     return hash ^ hash >> 28;
   }
   if (count == 2) {
-    const std::uint64_t low = words[0] ^ Secret(24) ^ Secret(32);
-    const std::uint64_t high = words[1] ^ Secret(40) ^ Secret(48);
+    const std::uint64_t low = words[sk::Index(0u)] ^ Secret(24) ^ Secret(32);
+    const std::uint64_t high = words[sk::Index(1u)] ^ Secret(40) ^ Secret(48);
     return Avalanche(bytes + ByteSwapped(low) + high + FoldProduct(low, high));
   }
   std::uint64_t hash = bytes * kXxhPrime1;
@@ -76,23 +79,25 @@ SK_DEVICE std::uint64_t Xxh3Short(const std::uint64_t* words, std::uint32_t byte
     // Pairs from both ends, towards the middle.
     const std::uint32_t ends = (bytes - 1) / 32 + 1;
     for (std::uint32_t i = 0; i < ends; ++i) {
-      hash += Mix16(words + 2 * i, 32 * i);
-      hash += Mix16(words + count - 2 * (i + 1), 32 * i + 16);
+      hash += Mix16(words + sk::Index(2 * i), 32 * i);
+      hash += Mix16(words + sk::Index(count - 2 * (i + 1)), 32 * i + 16);
     }
     return Avalanche(hash);
   }
-  for (std::uint32_t i = 0; i < 8; ++i) hash += Mix16(words + 2 * i, 16 * i);
+  for (std::uint32_t i = 0; i < 8; ++i) hash += Mix16(words + sk::Index(2 * i), 16 * i);
   hash = Avalanche(hash);
-  for (std::uint32_t i = 8; i < bytes / 16; ++i) hash += Mix16(words + 2 * i, 16 * (i - 8) + 3);
-  hash += Mix16(words + count - 2, 136 - 17);
+  for (std::uint32_t i = 8; i < bytes / 16; ++i) {
+    hash += Mix16(words + sk::Index(2 * i), 16 * (i - 8) + 3);
+  }
+  hash += Mix16(words + sk::Index(count - 2), 136 - 17);
   return Avalanche(hash);
 }
 
 // One lane's part of a 64-byte stripe.
 SK_DEVICE void Accumulate(std::uint64_t& sum, const std::uint64_t* stripe, std::uint32_t lane,
                           std::uint32_t secret) {
-  const std::uint64_t keyed = stripe[lane] ^ Secret(secret + 8 * lane);
-  sum += stripe[lane ^ 1];
+  const std::uint64_t keyed = stripe[sk::Index(lane)] ^ Secret(secret + 8 * lane);
+  sum += stripe[sk::Index(lane ^ 1)];
   sum += (keyed & 0xffffffff) * (keyed >> 32);
 }
 
@@ -108,18 +113,18 @@ SK_DEVICE std::uint64_t ShuffleXor64(std::uint64_t value, std::uint32_t lane_mas
 SK_DEVICE std::uint64_t Xxh3(const std::uint64_t* words, std::uint32_t bytes, std::uint32_t mask) {
   if (bytes <= kXxhShortMax) return Xxh3Short(words, bytes);
   const std::uint32_t lane = sk::LaneIndex() % 8;
-  std::uint64_t sum = kXxhStart[lane];
+  std::uint64_t sum = kXxhStart[sk::Index(lane)];
 
   // All whole stripes but the last bytes' own; the accumulators are scrambled after each 16.
   const std::uint32_t stripes = (bytes - 1) / kXxhStripe;
   for (std::uint32_t i = 0; i < stripes; ++i) {
-    Accumulate(sum, words + 8 * i, lane, i % kXxhStripesPerBlock * 8);
+    Accumulate(sum, words + sk::Index(8 * i), lane, i % kXxhStripesPerBlock * 8);
     if (i % kXxhStripesPerBlock == kXxhStripesPerBlock - 1) {
       sum = (sum ^ sum >> 47 ^ Secret(128 + 8 * lane)) * kXxhPrime32_1;
     }
   }
-  Accumulate(sum, words + bytes / 8 - 8, lane,
-             121);  // the last 64 bytes, whatever was read of them
+  // The last 64 bytes, whatever was read of them.
+  Accumulate(sum, words + sk::Index(bytes / 8 - 8), lane, 121);
 
   const std::uint64_t mine = sum ^ Secret(11 + 8 * lane);
   const std::uint64_t others = ShuffleXor64(mine, 1, mask);

@@ -31,6 +31,9 @@ SK_OP float Rcp(float x);  // 1/x, rcp.approx.ftz
 // (-ffp-contract=off, -fmad=false).
 SK_OP float Fma(float a, float b, float c);
 
+// The larger one; +0 is larger than -0, and any number than a NaN (max.f32).
+SK_OP float Max(float a, float b);
+
 // The upper 64 bits of the product.
 SK_OP std::uint64_t MultiplyHigh(std::uint64_t a, std::uint64_t b);
 
@@ -59,6 +62,11 @@ inline std::uint32_t E4m3ToF16(std::uint16_t pair) {
 inline float Ex2(float x) { return soft::Exp2(x); }
 inline float Rcp(float x) { return soft::FlushSubnormal(1.0f / soft::FlushSubnormal(x)); }
 inline float Fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline float Max(float a, float b) {
+  if (soft::IsNan(a)) return b;
+  if (a == b) return soft::FromBits(soft::Bits(a) & soft::Bits(b));
+  return a > b || soft::IsNan(b) ? a : b;
+}
 inline std::uint64_t MultiplyHigh(std::uint64_t a, std::uint64_t b) {
   __extension__ using Product = unsigned __int128;
   return static_cast<std::uint64_t>(Product{a} * b >> 64);

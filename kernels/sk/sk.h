@@ -7,6 +7,7 @@
 #include "kernels/sk/async_copy.h"
 #include "kernels/sk/descriptor.h"
 #include "kernels/sk/fence.h"
+#include "kernels/sk/index.h"
 #include "kernels/sk/matrix.h"
 #include "kernels/sk/mbarrier.h"
 #include "kernels/sk/memory.h"

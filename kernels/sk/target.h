@@ -10,6 +10,8 @@
 //   SK_KERNEL   before a kernel:              SK_KERNEL void Decode(DecodeParams params) { ... }
 //   SK_KERNEL_REGISTERS(n)  before a kernel that moves registers between warpgroups: each thread
 //               starts with n. Say the same n in the launch, where the emulator learns of it.
+//   SK_KERNEL_BLOCKS(threads, n)  before a kernel of which n blocks of `threads` share an SM: it
+//               gets as many registers as they leave it
 //   SK_DEVICE   before a function of kernels
 //   SK_BOTH     before a constexpr function that host code calls too (layouts, descriptors)
 //   SK_CONSTANT(type)  before a table at namespace scope that kernels index
@@ -19,6 +21,7 @@
 #define SK_TARGET_GPU 1
 #define SK_KERNEL __global__
 #define SK_KERNEL_REGISTERS(n) __global__ __maxnreg__(n)
+#define SK_KERNEL_BLOCKS(threads, n) __global__ __launch_bounds__(threads, n)
 #define SK_DEVICE __device__ __forceinline__
 #define SK_BOTH __host__ __device__ __forceinline__
 #define SK_UNROLL _Pragma("unroll")
@@ -26,6 +29,7 @@
 #else
 #define SK_KERNEL inline
 #define SK_KERNEL_REGISTERS(n) inline
+#define SK_KERNEL_BLOCKS(threads, n) inline
 #define SK_DEVICE inline
 #define SK_BOTH inline
 #define SK_UNROLL

@@ -20,6 +20,8 @@ class TestDevice {
     options.seed = seed;
     options.skip_site = RunSettings().skip_site;
     options.less_site = RunSettings().less_site;
+    options.up_site = RunSettings().up_site;
+    options.down_site = RunSettings().down_site;
     rt::Result<std::unique_ptr<rt::Device>> device = rt::Device::Open(options);
     SK_EXPECT(device.ok());
     device_ = std::move(*device);

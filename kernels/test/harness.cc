@@ -26,6 +26,13 @@ const char* running_test = "";
 int failures_of_test = 0;
 constexpr int kFailuresShown = 10;
 
+// Whether the emulator leaves something out or moves it, so that some test should fail.
+bool IsMutated() {
+  const Settings& settings = RunSettings();
+  return !(settings.skip_site.empty() && settings.less_site.empty() && settings.up_site.empty() &&
+           settings.down_site.empty());
+}
+
 }  // namespace
 
 Settings& RunSettings() {
@@ -48,6 +55,8 @@ sk::emu::Options MachineOptions(std::uint64_t seed) {
   options.seed = seed;
   options.skip_site = RunSettings().skip_site;
   options.less_site = RunSettings().less_site;
+  options.up_site = RunSettings().up_site;
+  options.down_site = RunSettings().down_site;
   return options;
 }
 
@@ -99,6 +108,7 @@ int RunTests(const std::vector<std::string>& filters) {
     test.body();
     Print((failures_of_test == 0 ? "ok      " : "FAILED  ") + std::string(test.name));
     failed += failures_of_test != 0 ? 1 : 0;
+    if (failed != 0 && IsMutated()) break;  // noticed
   }
   Print(std::to_string(run) + " tests, " + std::to_string(failed) + " failed, seeds from " +
         std::to_string(RunSettings().first_seed) +

@@ -26,6 +26,8 @@ struct Settings {
   std::uint32_t seeds = 0;       // SK_SEEDS: runs of each schedule test; 0: what the test asks for
   std::string skip_site;         // SK_SKIP
   std::string less_site;         // SK_LESS
+  std::string up_site;           // SK_UP
+  std::string down_site;         // SK_DOWN
   bool is_verbose = false;       // --verbose
 };
 Settings& RunSettings();

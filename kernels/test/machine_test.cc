@@ -260,5 +260,26 @@ SK_TEST(SitesAreCountedByFileAndLine) {
   SK_EXPECT_EQ(uses[0].count, 128u);
 }
 
+SK_TEST(AMutatedIndexIsOneOffAtItsSiteOnly) {
+  const int line = __LINE__ + 3;
+  std::uint32_t first = 0, second = 0;
+  const auto kernel = [&] {
+    first = sk::Index(7u);
+    second = sk::Index(sk::ThreadIndex() + 9);
+  };
+  const std::string site = "machine_test.cc:" + std::to_string(line);
+  const auto expect = [&](const sk::emu::Options& options, std::uint32_t wanted) {
+    sk::emu::Machine machine(options);
+    SK_EXPECT_EQ(machine.Run({.threads = 1}, kernel), "");
+    SK_EXPECT_EQ(first, wanted);
+    SK_EXPECT_EQ(second, 9u);
+    SK_EXPECT_EQ(machine.Sites().size(), 2u);
+    SK_EXPECT_EQ(machine.Sites()[0].operation, "Index");
+  };
+  expect({}, 7);
+  expect({.up_site = site}, 8);
+  expect({.down_site = site}, 6);
+}
+
 }  // namespace
 }  // namespace cairn::test

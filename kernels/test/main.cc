@@ -11,6 +11,8 @@
 //   SK_SEEDS=n       how many seeds schedule tests try (each test's own number)
 //   SK_SKIP=site     the emulator ignores the operations at this site: some test should fail
 //   SK_LESS=site     the emulator lowers the wait at this site by one: some test should fail
+//   SK_UP=site       the index marked at this site is one too high: some test should fail
+//   SK_DOWN=site     ... one too low
 
 namespace {
 
@@ -25,6 +27,8 @@ int main(int argc, char** argv) {
   cairn::test::Settings& settings = cairn::test::RunSettings();
   settings.skip_site = FromEnvironment("SK_SKIP");
   settings.less_site = FromEnvironment("SK_LESS");
+  settings.up_site = FromEnvironment("SK_UP");
+  settings.down_site = FromEnvironment("SK_DOWN");
   if (const std::string seed = FromEnvironment("SK_SEED"); !seed.empty()) {
     settings.first_seed = std::strtoull(seed.c_str(), nullptr, 10);
   }

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Leaves out every operation of sk that tests reach, one site at a time, and lowers every wait by one: some test must
-fail, or the site stands in redundant_sites.txt with its reason. There a site is its file and the operation's number
+"""Leaves out every operation of sk that tests reach, one site at a time, lowers every wait by one, and moves every
+marked index (sk::Index) up and down by one: some test must fail, or the site stands in redundant_sites.txt with its reason. There a site is its file and the operation's number
 among those of its kind in that file, which edits elsewhere do not change: "SyncWarp#3" is the third.
 
 usage: mutate.py [--random N] [--seed S] PROGRAM[:PART OF A TEST'S NAME[,PART...]]...
-  Sites are found by PROGRAM --sites, and changed by SK_SKIP and SK_LESS; nothing is built. Sites in *_test.cc are left
+  Sites are found by PROGRAM --sites, and changed by SK_SKIP, SK_LESS, SK_UP and SK_DOWN; nothing is built. Sites in *_test.cc are left
   alone: there tests are the mutants. --random N tries N of the mutants, drawn by S (printed).
 """
 import argparse
 import collections
+import concurrent.futures
 import os
 import random
 import subprocess
@@ -20,7 +21,7 @@ SECONDS_MAX = 120  # a mutant that runs longer counts as noticed
 
 
 def redundant_sites():
-    """"skip|less FILE OPERATION#NUMBER" -> its reason."""
+    """"skip|less|up|down FILE OPERATION#NUMBER" -> its reason."""
     found = {}
     with open(REDUNDANT) as file:
         for number, line in enumerate(file, 1):
@@ -29,7 +30,7 @@ def redundant_sites():
                 continue
             mutant, separator, reason = line.partition(": ")
             if not separator or len(mutant.split()) != 3 or not reason.strip():
-                sys.exit(f"{REDUNDANT}:{number}: expected 'skip|less FILE OPERATION#NUMBER: reason'")
+                sys.exit(f"{REDUNDANT}:{number}: expected 'skip|less|up|down FILE OPERATION#NUMBER: reason'")
             found[mutant] = reason
     return found
 
@@ -57,6 +58,10 @@ def mutants_of(program):
         if file.endswith("_test.cc"):
             continue
         name = f"{file} {operation}#{numbers[file, operation]}"
+        if operation == "Index":
+            yield Mutant(program, "up", f"{file}:{line}", "up " + name)
+            yield Mutant(program, "down", f"{file}:{line}", "down " + name)
+            continue
         yield Mutant(program, "skip", f"{file}:{line}", "skip " + name)
         if "Wait" in operation or operation.endswith("Named"):
             yield Mutant(program, "less", f"{file}:{line}", "less " + name)
@@ -73,9 +78,10 @@ def main():
     if arguments.random and arguments.random < len(mutants):
         mutants = random.Random(seed).sample(mutants, arguments.random)
     known, wrong, reached = redundant_sites(), [], set()
-    for mutant in mutants:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        results = list(workers.map(lambda mutant: run(mutant.program, **{"SK_" + mutant.kind.upper(): mutant.site}), mutants))
+    for mutant, (passes, _) in zip(mutants, results):
         reached.add(mutant.name)
-        passes, _ = run(mutant.program, **{"SK_SKIP" if mutant.kind == "skip" else "SK_LESS": mutant.site})
         if passes and mutant.name not in known:
             wrong.append(f"{mutant.name} at {mutant.site}: every test of {os.path.basename(mutant.program)} passes")
         elif not passes and mutant.name in known:

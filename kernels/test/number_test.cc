@@ -107,6 +107,12 @@ SK_TEST(Ex2IsWithinAnUlpAndExactAtIntegers) {
   SK_EXPECT(std::isnan(sk::Ex2(std::nanf(""))));
   SK_EXPECT_EQ(sk::Rcp(FromBits(1)), inf);  // a subnormal is 0
   SK_EXPECT_EQ(sk::Rcp(-4.0f), -0.25f);
+  SK_EXPECT_EQ(sk::Max(-4.0f, -5.0f), -4.0f);
+  SK_EXPECT_EQ(sk::Max(1.0f, inf), inf);
+  SK_EXPECT_EQ(Bits(sk::Max(-0.0f, 0.0f)), 0u);
+  SK_EXPECT_EQ(Bits(sk::Max(0.0f, -0.0f)), 0u);
+  SK_EXPECT_EQ(sk::Max(FromBits(0x7fffffff), -1.0f), -1.0f);
+  SK_EXPECT_EQ(sk::Max(-1.0f, FromBits(0x7fffffff)), -1.0f);
 }
 
 }  // namespace

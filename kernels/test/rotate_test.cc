@@ -80,16 +80,19 @@ void CheckTile(const RotateCase& c, const Pool& pool, const RotateTile& tile, st
   }
 }
 
-// Rotates on an emulated device and compares with double; returns the scratch.
+// Rotates on an emulated device and compares with double; returns the scratch. All blocks' layers
+// begin `pad` values late.
 std::vector<std::uint16_t> RunRotate(const RotateCase& c, const std::vector<RotateTile>& tiles,
-                                     std::uint64_t seed) {
+                                     std::uint64_t seed, std::size_t pad = 0) {
   TestDevice device(seed);
   const Pool pool = MakePool(c, tiles, 77);
   const reference::Rotary rotary{c.head_dim, c.rotary_dim,
                                  c.pairs == kernels::RotaryPairs::kAdjacent, 10000.0};
   const std::uint32_t tiles_max = static_cast<std::uint32_t>(tiles.size()) + 2;  // a roomy bucket
   const std::size_t tile_values = std::size_t{c.kv_heads} * kTileTokens * c.head_dim;
-  rt::Buffer pool_buffer = device.Make(pool.values);
+  std::vector<std::uint16_t> padded(pad, 0xffff);
+  padded.insert(padded.end(), pool.values.begin(), pool.values.end());
+  rt::Buffer pool_buffer = device.Make(padded);
   rt::Buffer table = device.Make(reference::RotaryTable(rotary, kPositions));
   rt::Buffer plan = device.Make(tiles);
   rt::Buffer count =
@@ -98,7 +101,8 @@ std::vector<std::uint16_t> RunRotate(const RotateCase& c, const std::vector<Rota
   RotateParams params;
   params.pool = pool_buffer.bytes();
   params.block_bytes = pool.block_values * 2;
-  params.layer_offset = std::uint64_t{kLayer} * 2 * c.kv_heads * c.block_tokens * c.head_dim * 2;
+  params.layer_offset =
+      std::uint64_t{kLayer} * 2 * c.kv_heads * c.block_tokens * c.head_dim * 2 + pad * 2;
   params.block_tokens = c.block_tokens;
   params.kv_heads = c.kv_heads;
   params.head_dim = c.head_dim;
@@ -110,8 +114,12 @@ std::vector<std::uint16_t> RunRotate(const RotateCase& c, const std::vector<Rota
   params.tile_count = count.as<std::uint32_t>();
   params.tiles_max = tiles_max;
   params.scratch = scratch.as<std::uint16_t>();
-  SK_EXPECT_EQ(kernels::RotateKeys(device.stream(), params).message(), "");
+  SK_EXPECT_EQ(kernels::RotateKeysSimply(device.stream(), params).message(), "");
   const std::vector<std::uint16_t> got = device.Read<std::uint16_t>(scratch);
+  rt::Buffer other = device.Make(std::vector<std::uint16_t>(tile_values * tiles_max, 0x7fff));
+  params.scratch = other.as<std::uint16_t>();
+  SK_EXPECT_EQ(kernels::RotateKeys(device.stream(), params).message(), "");
+  SK_EXPECT(device.Read<std::uint16_t>(other) == got);
   for (std::size_t t = 0; t < tiles.size(); ++t) {
     for (std::uint32_t head = 0; head < c.kv_heads; ++head) {
       CheckTile(c, pool, tiles[t], head,
@@ -129,6 +137,7 @@ SK_TEST(KeysTurnAsInDoubleForEveryShape) {
       {128, 128, 64, 1, RotaryPairs::kHalfSplit}, {64, 64, 16, 3, RotaryPairs::kAdjacent},
       {64, 64, 32, 2, RotaryPairs::kHalfSplit},   {256, 64, 16, 1, RotaryPairs::kHalfSplit},
       {48, 20, 64, 2, RotaryPairs::kAdjacent},    {32, 0, 32, 1, RotaryPairs::kHalfSplit},
+      {64, 24, 32, 1, RotaryPairs::kHalfSplit},   {128, 40, 16, 1, RotaryPairs::kAdjacent},
   };
   for (const RotateCase& c : cases) {
     const std::vector<RotateTile> tiles = {{{2, 0, 7, 4}, 64, 0},
@@ -155,6 +164,12 @@ SK_TEST(BitsDependOnTheTileAndNotOnItsCompany) {
   const std::vector<std::uint16_t> alone = RunRotate(c, {tiles[0]}, 5);
   const std::size_t tile_values = 2 * 64 * 64;
   SK_EXPECT(std::equal(alone.begin(), alone.begin() + tile_values, both.begin()));
+}
+
+SK_TEST(KeysThatAreNotAlignedTurnToo) {
+  const RotateCase c{64, 64, 16, 2, kernels::RotaryPairs::kHalfSplit};
+  const std::vector<RotateTile> tiles = {{{2, 0, 7, 4}, 64, 640}, {{1, 3, 5, 6}, 50, 704}};
+  SK_EXPECT(RunRotate(c, tiles, 1, 4) == RunRotate(c, tiles, 1));
 }
 
 SK_TEST(RotateSaysWhichParameterIsWrong) {

@@ -65,12 +65,14 @@ SK_KERNEL void SmokeThreads(SmokeParams params) {
         votes == 15 && sum == 496 && most == 32 && least == 7 && elected != 0 &&
             (elected & (elected - 1)) == 0);
 
+  const std::uint32_t same = sk::Index(thread);
   const std::uint32_t bf16 = sk::PackBf16(1.5f, -2.0f), f16 = sk::PackF16(1.5f, -2.0f);
   Check(params, kNumbers,
         bf16 == 0xc0003fc0u && sk::LowBf16(bf16) == 1.5f && sk::HighBf16(bf16) == -2.0f &&
             f16 == 0xc0003e00u && sk::LowF16(f16) == 1.5f && sk::HighF16(f16) == -2.0f &&
             sk::E4m3ToF16(sk::PackE4m3(1.5f, -2.0f)) == f16 && sk::Ex2(3.0f) == 8.0f &&
             sk::Rcp(4.0f) == 0.25f && sk::Fma(2.0f, 3.0f, 1.0f) == 7.0f &&
+            sk::Max(-3.0f, 2.0f) == 2.0f && same == thread &&
             sk::MultiplyHigh(std::uint64_t{3} << 62, 6) == 4);
 
   // Atomics on shared memory (their results are checked after a barrier) and on global memory.

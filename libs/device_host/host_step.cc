@@ -2,63 +2,15 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "libs/base/limits.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
+#include "libs/ports/step_check.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::uint32_t kItemRows = 64;     // the kernels read each key once for so many rows
 constexpr std::uint32_t kSplitRowsMax = 4;  // chunks of so few rows are cut by splits instead
-
-absl::Status Bad(std::size_t chunk, absl::string_view fault) {
-  return absl::InvalidArgumentError(absl::StrCat("chunk ", chunk, ": ", fault));
-}
-
-absl::Status CheckSegment(const AttendedSegment& segment, const HostStepLimits& limits) {
-  if (segment.position > limits.positions_max ||
-      segment.tokens > limits.positions_max - segment.position) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "positions up to ", segment.position + segment.tokens, " of ", limits.positions_max));
-  }
-  if (segment.blocks.size() != CeilDiv(segment.tokens, limits.kv.block_tokens)) {
-    return absl::InvalidArgumentError("wrong number of blocks");
-  }
-  const bool has_hole = std::any_of(segment.blocks.begin(), segment.blocks.end(),
-                                    [](const std::byte* block) { return block == nullptr; });
-  return has_hole ? absl::InvalidArgumentError("a block is missing") : absl::OkStatus();
-}
-
-absl::Status CheckChunk(const StepChunk& chunk, const HostStepLimits& limits) {
-  if (chunk.tokens.empty()) return absl::InvalidArgumentError("no rows");
-  for (const std::uint32_t token : chunk.tokens) {
-    if (token >= limits.vocabulary) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("token ", token, " of a vocabulary of ", limits.vocabulary));
-    }
-  }
-  for (const AttendedSegment& segment : chunk.context) {
-    CAIRN_RETURN_IF_ERROR(CheckSegment(segment, limits));
-  }
-  CAIRN_RETURN_IF_ERROR(CheckSegment(chunk.own, limits));
-  if (chunk.own.tokens != chunk.first_row + chunk.tokens.size() ||
-      chunk.position != chunk.own.position + chunk.first_row) {
-    return absl::InvalidArgumentError("rows and own segment disagree");
-  }
-  const std::uint32_t block_tokens = limits.kv.block_tokens;
-  const std::size_t first_block = chunk.first_row / block_tokens;
-  if (chunk.writes.size() != chunk.own.blocks.size() - first_block) {
-    return absl::InvalidArgumentError("wrong number of blocks to write");
-  }
-  for (std::size_t i = 0; i < chunk.writes.size(); ++i) {
-    if (chunk.writes[i] != chunk.own.blocks[first_block + i]) {
-      return absl::InvalidArgumentError("a block to write is not the one that is read");
-    }
-  }
-  return absl::OkStatus();
-}
 
 void AddRows(const StepChunk& chunk, std::uint32_t block_tokens, HostStep* step) {
   const std::uint32_t first_block = chunk.first_row / block_tokens;
@@ -78,12 +30,11 @@ void AddRows(const StepChunk& chunk, std::uint32_t block_tokens, HostStep* step)
 
 absl::StatusOr<HostStep> PrepareHostStep(absl::Span<const StepChunk> chunks,
                                          const HostStepLimits& limits) {
+  CAIRN_RETURN_IF_ERROR(CheckStep(chunks, {.block_tokens = limits.kv.block_tokens,
+                                           .vocabulary = limits.vocabulary,
+                                           .positions_max = limits.positions_max}));
   HostStep step;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (absl::Status s = CheckChunk(chunks[i], limits); !s.ok()) return Bad(i, s.message());
-    if (step.rows.size() + chunks[i].tokens.size() > limits::kStepRowsMax) {
-      return Bad(i, "more rows than a step may have");
-    }
     HostStep::Chunk chunk{.first = static_cast<std::uint32_t>(step.rows.size())};
     for (const AttendedSegment& segment : chunks[i].context) {
       chunk.before.push_back({.position = static_cast<std::uint32_t>(segment.position),

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/sk/index.h"
+
 namespace cairn::sk::emu {
 namespace {
 
@@ -35,6 +37,7 @@ bool IsSkipped(Thread& thread, Site site, const char* operation, std::uint32_t& 
   less = entry.is_lessened ? 1 : 0;
   return entry.is_skipped;
 }
+int ShiftAt(Site site) { return Current().block->sites.Visit(site, "Index").shift; }
 
 // ---- Set-up -------------------------------------------------------------------------------------
 

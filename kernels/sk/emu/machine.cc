@@ -21,7 +21,7 @@ thread_local SpareFibers spare_fibers;
 
 struct Machine::Parts {
   explicit Parts(const Options& options)
-      : options(options), random(options.seed), sites(options.skip_site, options.less_site) {
+      : options(options), random(options.seed), sites(this->options) {
     if (spare_fibers.stack_bytes == options.stack_bytes) fibers.swap(spare_fibers.fibers);
   }
   ~Parts() {

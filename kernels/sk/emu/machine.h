@@ -22,6 +22,9 @@ struct Options {
   // participant less, or for the phase before.
   std::string skip_site;
   std::string less_site;
+  // Where Index gives the next number, or the one before.
+  std::string up_site;
+  std::string down_site;
   std::size_t stack_bytes = 64 * 1024;  // of each emulated thread
 };
 

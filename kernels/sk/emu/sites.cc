@@ -31,10 +31,11 @@ std::string SiteName(Site site) {
 
 SiteTable::Entry& SiteTable::Find(const Key& key) {
   const auto [it, is_new] = entries_.try_emplace(key);
-  if (is_new && !(skip_site_.empty() && less_site_.empty())) {
+  if (is_new) {
     const std::string name = SiteName({key.file, key.line});
-    it->second.is_skipped = Names(skip_site_, name);
-    it->second.is_lessened = Names(less_site_, name);
+    it->second.is_skipped = Names(options_.skip_site, name);
+    it->second.is_lessened = Names(options_.less_site, name);
+    it->second.shift = Names(options_.up_site, name) ? 1 : Names(options_.down_site, name) ? -1 : 0;
   }
   return it->second;
 }

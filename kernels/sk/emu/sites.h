@@ -15,16 +15,17 @@ namespace cairn::sk::emu {
 std::string SiteName(Site site);
 bool AreSame(Site a, Site b);
 
-// SiteTable counts what is reached, and knows which site a mutation asks for.
+// SiteTable counts what is reached, and knows which sites mutations ask for.
 class SiteTable {
  public:
   struct Entry {
     std::uint64_t count = 0;
     bool is_skipped = false;
     bool is_lessened = false;
+    int shift = 0;
   };
-  SiteTable(std::string skip_site, std::string less_site)
-      : skip_site_(std::move(skip_site)), less_site_(std::move(less_site)) {}
+  // `options` outlives the table.
+  explicit SiteTable(const Options& options) : options_(options) {}
 
   // `operation` is a literal.
   const Entry& Visit(Site site, const char* operation) {
@@ -55,8 +56,7 @@ class SiteTable {
   };
   Entry& Find(const Key& key);
 
-  std::string skip_site_;
-  std::string less_site_;
+  const Options& options_;
   std::array<Recent, 64> recent_;  // every lane comes by here at every operation
   std::unordered_map<Key, Entry, Hash> entries_;
 };

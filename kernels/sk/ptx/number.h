@@ -51,6 +51,7 @@ SK_DEVICE float Rcp(float x) {
   return y;
 }
 SK_DEVICE float Fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+SK_DEVICE float Max(float a, float b) { return fmaxf(a, b); }
 SK_DEVICE std::uint64_t MultiplyHigh(std::uint64_t a, std::uint64_t b) { return __umul64hi(a, b); }
 
 }  // namespace cairn::sk

@@ -48,7 +48,9 @@ struct DeviceParts {
       : random(options.seed),
         machine({.seed = options.seed,
                  .skip_site = options.skip_site,
-                 .less_site = options.less_site}) {}
+                 .less_site = options.less_site,
+                 .up_site = options.up_site,
+                 .down_site = options.down_site}) {}
 
   // Runs random ready operations until `is_done`. An error, once there, stays.
   template <class IsDone>

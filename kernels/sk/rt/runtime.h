@@ -169,6 +169,8 @@ class Device {
     std::uint64_t seed = 1;  // of the emulated one, and of the kernels on it
     std::string skip_site;   // mutations of the emulated kernels (emu::Options)
     std::string less_site;
+    std::string up_site;
+    std::string down_site;
   };
   struct SiteUse {
     std::string site;

@@ -1,0 +1,1 @@
+#include "kernels/gpu/probe.cu"  // for the emulated device: the source that nvcc compiles

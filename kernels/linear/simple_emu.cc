@@ -1,0 +1,1 @@
+#include "kernels/linear/simple.cu"  // for the emulated device: the source that nvcc compiles

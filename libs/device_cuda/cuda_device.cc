@@ -1,0 +1,183 @@
+#include "libs/device_cuda/cuda_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "kernels/host/rope_table.h"
+#include "libs/base/status_macros.h"
+#include "libs/base/units.h"
+#include "libs/device_cuda/cuda_memory.h"
+#include "libs/device_cuda/llama_step.h"
+
+namespace cairn {
+namespace {
+
+// The arithmetic: bump a number whenever that part's bits change.
+constexpr char kArithmetic[] = "mma.sync.m16n8k16,bf16,linear=1,rows=1,attend=simple1,tile=64x4";
+
+constexpr std::uint32_t kGraphRowsMax = 64;
+constexpr std::size_t kGraphsMax = 256;
+
+absl::Status CheckModel(const LlamaConfig& c, std::uint32_t block_tokens) {
+  const auto refused = [](const char* what, std::uint64_t value, const char* wanted) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the CUDA kernels do not serve ", what, " ", value, ", only ", wanted));
+  };
+  if (block_tokens != 16 && block_tokens != 32 && block_tokens != 64) {
+    return refused("blocks of tokens:", block_tokens, "16, 32 or 64");
+  }
+  if (c.head_dim % 16 != 0 || c.head_dim > 256) {
+    return refused("heads of", c.head_dim, "multiples of 16 up to 256");
+  }
+  if (c.hidden % 16 != 0) return refused("a width of", c.hidden, "multiples of 16");
+  if (c.ffn % 16 != 0) return refused("a feed-forward width of", c.ffn, "multiples of 16");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(std::unique_ptr<rt::Device> device, rt::Stream stream,
+                       const LlamaConfig& config, const KvLayout& layout, const Options& options)
+    : device_(std::move(device)),
+      stream_(std::move(stream)),
+      config_(config),
+      layout_(layout),
+      options_(options),
+      shape_{.vocabulary = config.vocabulary, .positions_max = config.positions_max, .spans = true},
+      blocks_(layout.block_bytes()) {}
+
+CudaDevice::~CudaDevice() = default;
+
+absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Create(const GgufFile& file,
+                                                               const Options& options) {
+  CAIRN_ASSIGN_OR_RETURN(const LlamaConfig config, ReadLlamaConfig(file));
+  CAIRN_RETURN_IF_ERROR(CheckModel(config, options.block_tokens));
+  CAIRN_ASSIGN_OR_RETURN(const KvLayout layout,
+                         KvLayout::Create({.layers = config.layers,
+                                           .kv_heads = config.kv_heads,
+                                           .head_dim = config.head_dim,
+                                           .block_tokens = options.block_tokens,
+                                           .dtype = KvDtype::kBf16}));
+  rt::Result<std::unique_ptr<rt::Device>> device = rt::Device::Open(options.device);
+  if (!device.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("no GPU that CUDA can use here: ", device.status().message()));
+  }
+  rt::Result<rt::Stream> stream = (*device)->OpenStream();
+  if (!stream.ok()) return ToStatus(stream.status());
+  std::unique_ptr<CudaDevice> made(  // tidy: allow(new) a private constructor
+      new CudaDevice(std::move(*device), std::move(*stream), config, layout, options));
+  CAIRN_ASSIGN_OR_RETURN(made->weights_,
+                         UploadLlamaWeights(file, config, *made->device_, made->stream_));
+  CAIRN_RETURN_IF_ERROR(made->MakeRopeTable());
+  CAIRN_ASSIGN_OR_RETURN(made->copier_, KvCopier::Create(*made->device_, layout));
+  return made;
+}
+
+absl::Status CudaDevice::MakeRopeTable() {
+  const std::vector<float>& divisors = weights_.frequency_divisors;
+  const host::RopeTable::Options options{
+      .rotary_dim = config_.rotary_dim,
+      .max_positions = config_.positions_max,
+      .theta = config_.rope_theta,
+      .layout = host::RotaryLayout::kAdjacent,
+      .linear_scale = config_.rope_linear_scale,
+      .frequency_divisors = divisors.empty() ? nullptr : divisors.data()};
+  if (!host::RopeTable::Valid(options)) {
+    return absl::InvalidArgumentError("rotation parameters out of range");
+  }
+  const host::RopeTable table(options);
+  rope_hash_ = table.hash();
+  rope_positions_ = std::max(config_.positions_max, kernels::kTileTokens);
+  const std::uint32_t pairs = config_.rotary_dim / 2;
+  std::vector<float> values(std::size_t{rope_positions_} * pairs * 2);
+  for (std::uint32_t p = 0; p < config_.positions_max; ++p) {
+    for (std::uint32_t j = 0; j < pairs; ++j) {
+      const float* cos = host::RopeCos(table.view(), j, p);
+      float* to = values.data() + (std::size_t{p} * pairs + j) * 2;
+      to[0] = cos[0];
+      to[1] = cos[host::kRopeRunFloats];
+    }
+  }
+  const std::size_t bytes = values.size() * sizeof(float);
+  CAIRN_ASSIGN_OR_RETURN(rope_table_,
+                         Allocate(*device_, CudaMemory::kDevice, "rotation table", bytes));
+  return CopyIn(*device_, stream_, {reinterpret_cast<const std::byte*>(values.data()), bytes},
+                rope_table_.bytes());
+}
+
+std::string CudaDevice::numerics() const {
+  return absl::StrCat("cuda:", absl::StrReplaceAll(device_->name(), {{" ", "_"}, {",", "_"}}), ",",
+                      kArithmetic, ",kv=bf16,rope=", absl::Hex(rope_hash_, absl::kZeroPad16));
+}
+
+absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_blocks) {
+  const LlamaStep step{config_,         layout_, weights_, rope_table_.as<float>(),
+                       rope_positions_, memory_, shape,    writes_host_blocks};
+  if (!options_.uses_graphs || shape.rows > kGraphRowsMax) return QueueLlamaStep(step, stream_);
+  if (graphs_generation_ != memory_.generation || graphs_.size() >= kGraphsMax) graphs_.clear();
+  graphs_generation_ = memory_.generation;
+  const std::pair key(shape, writes_host_blocks);
+  auto it = graphs_.find(key);
+  if (it == graphs_.end()) {
+    CAIRN_RETURN_IF_ERROR(ToStatus(stream_.BeginCapture()));
+    const absl::Status queued = QueueLlamaStep(step, stream_);
+    rt::Result<rt::Graph> graph = stream_.EndCapture();
+    CAIRN_RETURN_IF_ERROR(queued);
+    if (!graph.ok()) return ToStatus(graph.status());
+    it = graphs_.emplace(key, std::move(*graph)).first;
+  }
+  return ToStatus(stream_.Launch(it->second));
+}
+
+void CudaDevice::UsePool(absl::Span<const std::byte> memory,
+                         absl::Span<const std::uint64_t> takes) {
+  blocks_.UsePool(memory, takes);
+  copier_->UsePool(memory);
+}
+
+absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) {
+  const StepLimits limits{.block_tokens = options_.block_tokens,
+                          .vocabulary = config_.vocabulary,
+                          .positions_max = config_.positions_max};
+  CAIRN_ASSIGN_OR_RETURN(const StepPlan plan, PlanStep(chunks, limits, &blocks_));
+  absl::Status status;
+  if (logits.size() != plan.logit_rows.size() * config_.vocabulary) {
+    status = absl::InvalidArgumentError(absl::StrCat(
+        "room for ", logits.size(), " logits, not for ", plan.logit_rows.size(), " rows"));
+  } else if (!plan.rows.empty()) {
+    status = RunPlan(plan, logits);
+  }
+  if (!status.ok()) blocks_.Clear();
+  return status;
+}
+
+absl::Status CudaDevice::RunPlan(const StepPlan& plan, absl::Span<float> logits) {
+  const StepShape shape = StepShape::Of(plan);
+  CAIRN_RETURN_IF_ERROR(memory_.Reserve(*device_, config_, layout_, shape, blocks_.capacity()));
+
+  const PlanBuffer lists(shape);
+  lists.Write(plan, memory_.host_plan.bytes());
+  CAIRN_RETURN_IF_ERROR(
+      ToStatus(stream_.CopyAsync(memory_.plan.bytes(), memory_.host_plan.bytes(), lists.bytes())));
+  CAIRN_RETURN_IF_ERROR(copier_->Load(plan.loads, memory_.pool.bytes(), stream_));
+  const bool writes_host_blocks = copier_->AreRegistered(plan.blocks);
+  CAIRN_RETURN_IF_ERROR(QueueKernels(shape, writes_host_blocks));
+  const std::size_t logit_bytes = logits.size() * sizeof(float);
+  CAIRN_RETURN_IF_ERROR(ToStatus(
+      stream_.CopyAsync(memory_.host_logits.bytes(), memory_.logits.bytes(), logit_bytes)));
+  CAIRN_RETURN_IF_ERROR(ToStatus(stream_.Synchronize()));
+
+  for (std::size_t row = 0; row < plan.rows.size() && !writes_host_blocks; ++row) {
+    copier_->Store(memory_.fresh.bytes() + row * layout_.token_bytes(), plan.places[row].token,
+                   plan.blocks[row]);
+  }
+  if (logit_bytes > 0) std::memcpy(logits.data(), memory_.host_logits.bytes(), logit_bytes);
+  blocks_loaded_ += plan.loads.size();
+  return absl::OkStatus();
+}
+
+}  // namespace cairn

@@ -1,0 +1,89 @@
+#ifndef CAIRN_LIBS_DEVICE_CUDA_CUDA_DEVICE_H_
+#define CAIRN_LIBS_DEVICE_CUDA_CUDA_DEVICE_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/sk/rt/runtime.h"
+#include "libs/device_cuda/cuda_weights.h"
+#include "libs/device_cuda/device_blocks.h"
+#include "libs/device_cuda/kv_copier.h"
+#include "libs/device_cuda/step_memory.h"
+#include "libs/device_cuda/step_plan.h"
+#include "libs/device_host/llama_config.h"
+#include "libs/gguf/gguf_file.h"
+#include "libs/ports/device.h"
+
+namespace cairn {
+
+// CudaDevice runs a Llama model on a Hopper GPU (libs/ports/device.h holds the contract).
+//
+// A step: one copy of its plan, copies of blocks that it attends and that are not on the device,
+// its kernels (one graph for few rows), which write new keys and values to the host's pool, and one
+// copy of logits, on one stream; the CPU waits once, at the end.
+//
+// Linked with cairn::device_cuda it runs on a GPU, with cairn::device_cuda_emu on the emulated one.
+// Threads: one step at a time; on a GPU other than number 0, from the thread that made it.
+// Errors:  besides the contract's, RESOURCE_EXHAUSTED where a step does not fit into memory, and
+//          INTERNAL when the device fails.
+class CudaDevice : public Device {
+ public:
+  struct Options {
+    std::uint32_t block_tokens = 16;
+    bool uses_graphs = true;  // steps of at most 64 rows are launched as graphs
+    rt::Device::Options device;
+  };
+  // `file` is not needed afterwards. UNAVAILABLE where there is no GPU, or none that will do,
+  // saying so; other errors as ReadLlamaConfig and UploadLlamaWeights; INVALID_ARGUMENT for a model
+  // or block size that the kernels cannot serve.
+  static absl::StatusOr<std::unique_ptr<CudaDevice>> Create(const GgufFile& file,
+                                                            const Options& options);
+  ~CudaDevice() override;
+
+  const ModelShape& shape() const override { return shape_; }
+  const KvLayout& layout() const override { return layout_; }
+  std::string numerics() const override;
+  absl::Status Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) override;
+  void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) override;
+
+  const LlamaConfig& config() const { return config_; }
+  std::string rope_text() const {
+    return RopeIdentityText(config_, !weights_.frequency_divisors.empty());
+  }
+  std::string device_name() const { return device_->name(); }
+  std::uint64_t blocks_loaded() const { return blocks_loaded_; }  // in all steps, from the host
+  // What the emulated device's kernels reached (kernels/test/mutate.py).
+  std::vector<rt::Device::SiteUse> Sites() const { return device_->Sites(); }
+
+ private:
+  CudaDevice(std::unique_ptr<rt::Device> device, rt::Stream stream, const LlamaConfig& config,
+             const KvLayout& layout, const Options& options);
+  absl::Status MakeRopeTable();
+  absl::Status RunPlan(const StepPlan& plan, absl::Span<float> logits);
+  absl::Status QueueKernels(const StepShape& shape, bool writes_host_blocks);
+
+  std::unique_ptr<rt::Device> device_;  // outlives all below
+  rt::Stream stream_;
+  const LlamaConfig config_;
+  const KvLayout layout_;
+  const Options options_;
+  const ModelShape shape_;
+  CudaLlamaWeights weights_;
+  rt::Buffer rope_table_;
+  std::uint32_t rope_positions_ = 0;
+  std::uint64_t rope_hash_ = 0;
+  std::unique_ptr<KvCopier> copier_;
+  DeviceBlocks blocks_;
+  StepMemory memory_;
+  // By shape, and whether they write host blocks; of memory_ as it is at graphs_generation_.
+  std::map<std::pair<StepShape, bool>, rt::Graph> graphs_;
+  std::uint64_t graphs_generation_ = 0;
+  std::uint64_t blocks_loaded_ = 0;
+};
+
+}  // namespace cairn
+#endif  // CAIRN_LIBS_DEVICE_CUDA_CUDA_DEVICE_H_

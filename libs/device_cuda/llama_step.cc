@@ -1,0 +1,187 @@
+#include "libs/device_cuda/llama_step.h"
+
+#include <cmath>
+
+#include "kernels/attention/attend.h"
+#include "kernels/linear/linear.h"
+#include "kernels/rows/elements.h"
+#include "kernels/rows/embed.h"
+#include "kernels/rows/kv_rows.h"
+#include "kernels/rows/norm.h"
+#include "libs/base/status_macros.h"
+#include "libs/device_cuda/cuda_memory.h"
+
+namespace cairn {
+namespace {
+
+using kernels::LinearOutput;
+
+class Queue {
+ public:
+  Queue(const LlamaStep& step, rt::Stream& stream)
+      : step_(step),
+        config_(step.config),
+        memory_(step.memory),
+        stream_(stream),
+        lists_(step.shape),
+        plan_(step.memory.plan.bytes()) {}
+
+  absl::Status Embed() {
+    return ToStatus(kernels::EmbedRows(stream_, {.table = step_.weights.embedding.values,
+                                                 .tokens = lists_.Tokens(plan_),
+                                                 .x = memory_.x.as<float>(),
+                                                 .width = config_.hidden,
+                                                 .row_count = lists_.RowCount(plan_),
+                                                 .rows_max = step_.shape.rows}));
+  }
+
+  absl::Status Layer(std::uint32_t index) {
+    const CudaLlamaLayer& layer = step_.weights.layers[index];
+    CAIRN_RETURN_IF_ERROR(Norm(layer.attention_norm));
+    CAIRN_RETURN_IF_ERROR(Product(layer.q, memory_.normed, memory_.q, LinearOutput::kBf16));
+    CAIRN_RETURN_IF_ERROR(Product(layer.kv, memory_.normed, memory_.kv, LinearOutput::kBf16));
+    CAIRN_RETURN_IF_ERROR(StoreKv(index));
+    CAIRN_RETURN_IF_ERROR(Attend(index));
+    CAIRN_RETURN_IF_ERROR(Product(layer.output, memory_.rounded, memory_.x, LinearOutput::kAddF32));
+    CAIRN_RETURN_IF_ERROR(Norm(layer.ffn_norm));
+    CAIRN_RETURN_IF_ERROR(
+        Product(layer.gate_up, memory_.normed, memory_.gate_up, LinearOutput::kF32));
+    CAIRN_RETURN_IF_ERROR(ToStatus(
+        kernels::SwigluRows(stream_, Elements(memory_.gate_up, memory_.gated, config_.ffn))));
+    return Product(layer.down, memory_.gated, memory_.x, LinearOutput::kAddF32);
+  }
+
+  absl::Status TakeKv() {
+    kernels::TakeKvParams params{.blocks = Blocks(),
+                                 .places = lists_.Places(plan_),
+                                 .row_count = lists_.RowCount(plan_),
+                                 .rows_max = step_.shape.rows};
+    if (step_.writes_host_blocks) {
+      params.host_blocks = lists_.Blocks(plan_);
+    } else {
+      params.rows = memory_.fresh.as<std::uint16_t>();
+    }
+    return ToStatus(kernels::TakeKv(stream_, params));
+  }
+
+  absl::Status Head() {
+    if (step_.shape.logit_rows == 0) return absl::OkStatus();
+    kernels::NormParams norm = NormOf(step_.weights.final_norm);
+    norm.picked = lists_.LogitRows(plan_);
+    norm.row_count = lists_.LogitRowCount(plan_);
+    norm.rows_max = step_.shape.logit_rows;
+    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::NormRows(stream_, norm)));
+    kernels::LinearParams product =
+        ProductOf(step_.weights.head, memory_.normed, memory_.logits, LinearOutput::kF32);
+    product.row_count = norm.row_count;
+    product.rows_max = norm.rows_max;
+    return ToStatus(kernels::Multiply(stream_, product));
+  }
+
+ private:
+  kernels::NormParams NormOf(const float* weight) const {
+    return {.x = memory_.x.as<float>(),
+            .weight = weight,
+            .y = memory_.normed.as<std::uint16_t>(),
+            .width = config_.hidden,
+            .epsilon = config_.norm_epsilon,
+            .row_count = lists_.RowCount(plan_),
+            .rows_max = step_.shape.rows};
+  }
+  absl::Status Norm(const float* weight) {
+    return ToStatus(kernels::NormRows(stream_, NormOf(weight)));
+  }
+
+  kernels::LinearParams ProductOf(const CudaMatrix& matrix, const rt::Buffer& x,
+                                  const rt::Buffer& y, LinearOutput output) const {
+    return {.x = x.as<std::uint16_t>(),
+            .w = matrix.values,
+            .y = y.bytes(),
+            .n = matrix.n,
+            .k = matrix.k,
+            .output = output,
+            .row_count = lists_.RowCount(plan_),
+            .rows_max = step_.shape.rows,
+            .partials = memory_.partials.as<float>()};
+  }
+  absl::Status Product(const CudaMatrix& matrix, const rt::Buffer& x, const rt::Buffer& y,
+                       LinearOutput output) {
+    return ToStatus(kernels::Multiply(stream_, ProductOf(matrix, x, y, output)));
+  }
+
+  kernels::ElementsParams Elements(const rt::Buffer& x, const rt::Buffer& y,
+                                   std::uint32_t width) const {
+    return {.x = x.as<float>(),
+            .y = y.as<std::uint16_t>(),
+            .width = width,
+            .row_count = lists_.RowCount(plan_),
+            .rows_max = step_.shape.rows};
+  }
+
+  kernels::KvBlocks Blocks() const {
+    return {.pool = memory_.pool.bytes(),
+            .block_bytes = step_.layout.block_bytes(),
+            .block_tokens = step_.layout.shape().block_tokens,
+            .kv_heads = config_.kv_heads,
+            .head_dim = config_.head_dim,
+            .layers = config_.layers};
+  }
+  absl::Status StoreKv(std::uint32_t layer) {
+    return ToStatus(kernels::StoreKv(stream_, {.blocks = Blocks(),
+                                               .kv = memory_.kv.as<std::uint16_t>(),
+                                               .places = lists_.Places(plan_),
+                                               .layer = layer,
+                                               .row_count = lists_.RowCount(plan_),
+                                               .rows_max = step_.shape.rows}));
+  }
+
+  absl::Status Attend(std::uint32_t layer) {
+    kernels::AttendParams params;
+    params.keys.pool = memory_.pool.bytes();
+    params.keys.block_bytes = step_.layout.block_bytes();
+    params.keys.layer_offset = step_.layout.KeyOffset(layer, 0);
+    params.keys.block_tokens = step_.layout.shape().block_tokens;
+    params.keys.kv_heads = config_.kv_heads;
+    params.keys.head_dim = config_.head_dim;
+    params.keys.rotary_dim = config_.rotary_dim;
+    params.keys.pairs = kernels::RotaryPairs::kAdjacent;  // GGUF's order of Llama's rows
+    params.keys.table = step_.rope_table;
+    params.keys.positions = step_.rope_positions;
+    params.keys.tiles = lists_.Tiles(plan_);
+    params.keys.tile_count = lists_.TileCount(plan_);
+    params.keys.tiles_max = step_.shape.tiles;
+    params.keys.scratch = memory_.scratch.as<std::uint16_t>();
+    params.q = memory_.q.as<std::uint16_t>();
+    params.out = memory_.attended.as<float>();
+    params.q_heads = config_.q_heads;
+    params.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+    params.rows = lists_.Rows(plan_);
+    params.row_count = lists_.RowCount(plan_);
+    params.rows_max = step_.shape.rows;
+    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::RotateKeys(stream_, params.keys)));
+    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::AttendRows(stream_, params)));
+    return ToStatus(kernels::RoundRows(
+        stream_, Elements(memory_.attended, memory_.rounded, config_.q_heads * config_.head_dim)));
+  }
+
+  const LlamaStep& step_;
+  const LlamaConfig& config_;
+  const StepMemory& memory_;
+  rt::Stream& stream_;
+  const PlanBuffer lists_;
+  const std::byte* const plan_;
+};
+
+}  // namespace
+
+absl::Status QueueLlamaStep(const LlamaStep& step, rt::Stream& stream) {
+  Queue queue(step, stream);
+  CAIRN_RETURN_IF_ERROR(queue.Embed());
+  for (std::uint32_t i = 0; i < step.config.layers; ++i) {
+    CAIRN_RETURN_IF_ERROR(queue.Layer(i));
+  }
+  CAIRN_RETURN_IF_ERROR(queue.TakeKv());
+  return queue.Head();
+}
+
+}  // namespace cairn

@@ -1,0 +1,214 @@
+#include "libs/device_cuda/cuda_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "libs/base/bytes.h"
+#include "libs/base/rng.h"
+#include "libs/gguf/gguf_writer.h"
+#include "tests/support/tiny_model.h"
+#include "tests/unit/device_host/prefix_run.h"
+
+namespace cairn {
+namespace {
+
+class CudaDeviceTest : public testing::Test {
+ protected:
+  std::unique_ptr<CudaDevice> Make(const CudaDevice::Options& options) {
+    auto device = CudaDevice::Create(gguf_, options);
+    EXPECT_TRUE(device.ok()) << device.status();
+    return *std::move(device);
+  }
+  static std::vector<std::uint32_t> Ids(std::uint64_t seed, std::size_t count) {
+    Rng rng(seed);
+    std::vector<std::uint32_t> ids(count);
+    for (auto& id : ids) id = static_cast<std::uint32_t>(rng.Below(96));
+    return ids;
+  }
+  static bool AreBitsEqual(const std::vector<float>& a, const std::vector<float>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  }
+  std::string file_ = TinyLlama(3);
+  GgufFile gguf_ = *GgufFile::Parse(AsBytes(file_));
+};
+
+TEST_F(CudaDeviceTest, BitsDoNotDependOnChunksBlocksOrSchedules) {
+  const auto ids = Ids(4, 150);
+  const std::vector<float> whole = PrefixLogits(*Make({}), ids, 150);  // a grid of 256 rows
+  for (const std::size_t rows : {1u, 7u, 33u, 100u}) {
+    CudaDevice::Options options{.block_tokens = rows == 33 ? 64u : 16u};
+    options.device.seed = 10 + rows;
+    EXPECT_TRUE(AreBitsEqual(whole, PrefixLogits(*Make(options), ids, rows)))
+        << "chunks of " << rows;
+  }
+}
+
+TEST_F(CudaDeviceTest, GraphsHaveTheBitsOfSingleLaunches) {
+  const auto ids = Ids(5, 40);
+  const auto with = Make({.uses_graphs = true});
+  const auto without = Make({.uses_graphs = false});
+  const std::vector<float> expected = PrefixLogits(*without, ids, 40);
+  // Shapes that come again, and memory that has grown in between.
+  for (const std::size_t rows : {1u, 20u, 1u, 3u}) {
+    EXPECT_TRUE(AreBitsEqual(expected, PrefixLogits(*with, ids, rows))) << "chunks of " << rows;
+  }
+}
+
+// Two requests' chunks in one step.
+TEST_F(CudaDeviceTest, BitsDoNotDependOnWhoSharesTheStep) {
+  const auto device = Make({});
+  const std::vector<std::uint32_t> prompts[2] = {Ids(6, 50), Ids(7, 21)};
+  const std::size_t block_bytes = device->layout().block_bytes();
+  const HostBuffer pool = *HostBuffer::Allocate(8 * block_bytes);
+  std::vector<std::byte*> writes[2];
+  std::vector<const std::byte*> reads[2];
+  std::vector<StepChunk> chunks;
+  std::size_t next = 0, rows = 0;
+  for (int i = 0; i < 2; ++i) {
+    for (std::size_t at = 0; at < prompts[i].size(); at += 16) {
+      writes[i].push_back(pool.data() + (next++) * block_bytes);
+      reads[i].push_back(writes[i].back());
+    }
+    chunks.push_back(
+        {.tokens = prompts[i],
+         .own = {.tokens = static_cast<std::uint32_t>(prompts[i].size()), .blocks = reads[i]},
+         .writes = writes[i],
+         .logit_rows = LogitRows::kAll});
+    rows += prompts[i].size();
+  }
+  std::vector<float> logits(rows * 96);
+  ASSERT_TRUE(device->Run(chunks, absl::MakeSpan(logits)).ok());
+  std::vector<float> expected = PrefixLogits(*device, prompts[0], 50);
+  const std::vector<float> second = PrefixLogits(*device, prompts[1], 21);
+  expected.insert(expected.end(), second.begin(), second.end());
+  EXPECT_TRUE(AreBitsEqual(logits, expected));
+  for (std::size_t i = 21; i < 32; ++i) {  // slots behind a segment's end stay as they were
+    const std::byte* key = reads[1][1] + (i - 16) * device->layout().row_bytes();
+    EXPECT_EQ(key[0], std::byte{0}) << i;
+  }
+}
+
+// A pool of the host that the device was told of.
+TEST_F(CudaDeviceTest, BlocksOfThePoolAreCopiedOnceForEachTake) {
+  const auto device = Make({}), forgetful = Make({});
+  const std::size_t block_bytes = device->layout().block_bytes();
+  const HostBuffer pool = *HostBuffer::Allocate(4 * block_bytes);
+  std::vector<std::uint64_t> takes(4, 1);
+  device->UsePool({pool.data(), 4 * block_bytes}, takes);
+  const std::vector<std::uint32_t> ids = Ids(8, 40);
+  std::vector<std::byte*> writes;
+  for (std::size_t i = 0; i < 3; ++i) writes.push_back(pool.data() + i * block_bytes);
+  const std::vector<const std::byte*> reads(writes.begin(), writes.end());
+  // Rows [first, first + rows) of the prompt; its last row's logits.
+  const auto run = [&](CudaDevice& on, std::uint32_t first, std::uint32_t rows) {
+    const std::size_t end_block = CeilDiv(first + rows, 16), first_block = first / 16;
+    const StepChunk chunk{
+        .tokens = absl::MakeConstSpan(ids).subspan(first, rows),
+        .position = first,
+        .own = {.tokens = first + rows, .blocks = absl::MakeConstSpan(reads).first(end_block)},
+        .first_row = first,
+        .writes = absl::MakeConstSpan(writes).subspan(first_block, end_block - first_block),
+        .logit_rows = LogitRows::kLast};
+    std::vector<float> logits(96);
+    const absl::Status status = on.Run({&chunk, 1}, absl::MakeSpan(logits));
+    EXPECT_TRUE(status.ok()) << status;
+    return logits;
+  };
+  run(*device, 0, 30);
+  const std::vector<float> kept = run(*device, 30, 5);
+  run(*device, 35, 1);
+  EXPECT_EQ(device->blocks_loaded(), 2u);  // both, when the third made the pool grow
+  EXPECT_TRUE(AreBitsEqual(kept, run(*forgetful, 30, 5)));
+  EXPECT_EQ(forgetful->blocks_loaded(), 2u);
+
+  // Another owner's bytes in the first block; by its word alone the device can know.
+  std::memcpy(writes[0], writes[1], block_bytes);
+  ++takes[0];
+  const std::vector<float> changed = run(*device, 36, 1);
+  EXPECT_EQ(device->blocks_loaded(), 3u);
+  EXPECT_TRUE(AreBitsEqual(changed, run(*forgetful, 36, 1)));
+  // A step that fails has copied nothing in.
+  ++takes[0];
+  const StepChunk failing{.tokens = absl::MakeConstSpan(ids).subspan(36, 1),
+                          .position = 36,
+                          .own = {.tokens = 37, .blocks = reads},
+                          .first_row = 36,
+                          .writes = absl::MakeConstSpan(writes).subspan(2),
+                          .logit_rows = LogitRows::kLast};
+  std::memcpy(writes[0], writes[2], block_bytes);
+  EXPECT_FALSE(device->Run({&failing, 1}, {}).ok());
+  const std::vector<float> after = run(*device, 36, 1);
+  EXPECT_TRUE(AreBitsEqual(after, run(*forgetful, 36, 1)));
+  EXPECT_FALSE(AreBitsEqual(after, changed));
+  EXPECT_EQ(device->blocks_loaded(), 6u);
+
+  device->UsePool({}, {});
+  EXPECT_TRUE(AreBitsEqual(after, run(*device, 36, 1)));
+  EXPECT_EQ(device->blocks_loaded(), 9u);
+}
+
+TEST_F(CudaDeviceTest, ChunkThatBreaksTheContractIsNamed) {
+  const auto device = Make({});
+  const std::vector<std::uint32_t> ids = {1, 2, 96};
+  const HostBuffer pool = *HostBuffer::Allocate(device->layout().block_bytes());
+  std::byte* const write = pool.data();
+  const std::byte* const read = pool.data();
+  StepChunk chunk{.tokens = ids, .own = {.tokens = 3, .blocks = {&read, 1}}, .writes = {&write, 1}};
+  const absl::Status bad_token = device->Run({&chunk, 1}, {});
+  EXPECT_NE(bad_token.message().find("chunk 0: token 96"), absl::string_view::npos) << bad_token;
+  chunk.tokens = absl::MakeConstSpan(ids).first(2);
+  chunk.own.tokens = 2;
+  EXPECT_TRUE(device->Run({&chunk, 1}, {}).ok());
+  chunk.logit_rows = LogitRows::kLast;
+  const absl::Status no_room = device->Run({&chunk, 1}, {});
+  EXPECT_NE(no_room.message().find("room for 0 logits, not for 1 rows"), absl::string_view::npos);
+  EXPECT_TRUE(device->Run({}, {}).ok());
+}
+
+TEST_F(CudaDeviceTest, NumericsNamesWhatChangesBits) {
+  const std::string numerics = Make({})->numerics();
+  for (const char* part :
+       {"cuda:", "mma.sync.m16n8k16", "bf16", "linear=", "attend=", "kv=bf16", "rope="}) {
+    EXPECT_NE(numerics.find(part), std::string::npos) << numerics;
+  }
+}
+
+// A model's header with one key replaced.
+absl::Status StatusWith(absl::string_view key, std::uint32_t value, std::uint32_t block_tokens) {
+  GgufWriter writer;
+  writer.AddString("general.architecture", "llama");
+  const std::pair<const char*, std::uint32_t> fields[] = {
+      {"llama.block_count", 1},          {"llama.embedding_length", 64},
+      {"llama.feed_forward_length", 96}, {"llama.attention.head_count", 4},
+      {"llama.context_length", 64},      {"llama.attention.key_length", 16},
+      {"llama.rope.dimension_count", 16}};
+  std::uint64_t hidden = 64;
+  for (const auto& [name, otherwise] : fields) {
+    writer.AddUint32(name, key == name ? value : otherwise);
+    if (key == "llama.embedding_length") hidden = value;
+  }
+  writer.AddFloat32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  writer.AddTensor("token_embd.weight", TensorType::kF32, {hidden, 8},
+                   std::vector<float>(hidden * 8, 0.5f));
+  const std::string file = std::move(writer).Finish();
+  return CudaDevice::Create(*GgufFile::Parse(AsBytes(file)), {.block_tokens = block_tokens})
+      .status();
+}
+
+TEST(CudaDeviceModelTest, ModelsThatTheKernelsDoNotServeAreRefused) {
+  EXPECT_NE(StatusWith("", 0, 16).message().find("output_norm.weight"), absl::string_view::npos);
+  const std::pair<const char*, std::uint32_t> cases[] = {{"llama.embedding_length", 72},
+                                                         {"llama.feed_forward_length", 100},
+                                                         {"llama.attention.key_length", 24},
+                                                         {"llama.attention.key_length", 272}};
+  for (const auto& [key, value] : cases) {
+    const absl::Status status = StatusWith(key, value, 16);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << key;
+    EXPECT_NE(status.message().find(std::to_string(value)), absl::string_view::npos) << status;
+  }
+  EXPECT_NE(StatusWith("", 0, 48).message().find("48"), absl::string_view::npos);
+}
+
+}  // namespace
+}  // namespace cairn

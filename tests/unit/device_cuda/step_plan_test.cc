@@ -1,0 +1,148 @@
+#include "libs/device_cuda/step_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace cairn {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr StepLimits kLimits = {.block_tokens = 16, .vocabulary = 100, .positions_max = 1000};
+
+// Blocks of no content: plans look at addresses only.
+class StepPlanTest : public testing::Test {
+ protected:
+  const std::byte* Block(std::size_t i) { return &memory_[i]; }
+  std::vector<const std::byte*> Reads(std::vector<std::size_t> indices) {
+    std::vector<const std::byte*> blocks;
+    for (const std::size_t i : indices) blocks.push_back(Block(i));
+    return blocks;
+  }
+  // Rows [first_row, first_row + rows) of a segment in these blocks.
+  StepChunk Chunk(const std::vector<const std::byte*>& own, std::uint32_t first_row,
+                  std::uint32_t rows, std::uint64_t position = 0) {
+    auto& writes = writes_[chunks_];
+    auto& tokens = tokens_[chunks_++];
+    for (std::size_t i = first_row / 16; i < own.size(); ++i) {
+      writes.push_back(const_cast<std::byte*>(own[i]));
+    }
+    for (std::uint32_t i = 0; i < rows; ++i) tokens.push_back(10 + i);
+    return {.tokens = tokens,
+            .position = position + first_row,
+            .own = {.position = position, .tokens = first_row + rows, .blocks = own},
+            .first_row = first_row,
+            .writes = writes};
+  }
+  StepPlan Plan(const std::vector<StepChunk>& chunks) {
+    auto plan = PlanStep(chunks, kLimits, &blocks_);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return *std::move(plan);
+  }
+
+  DeviceBlocks blocks_{1};
+
+ private:
+  std::array<std::byte, 64> memory_{};
+  std::array<std::vector<std::byte*>, 8> writes_;
+  std::array<std::vector<std::uint32_t>, 8> tokens_;
+  std::size_t chunks_ = 0;
+};
+
+TEST_F(StepPlanTest, WhatAStepWritesFromItsStartIsNotLoaded) {
+  const auto own = Reads({3, 1});
+  const StepPlan plan = Plan({Chunk(own, 0, 20)});
+  EXPECT_THAT(plan.loads, IsEmpty());
+  EXPECT_EQ(blocks_.capacity(), 2u);
+  EXPECT_EQ(plan.tokens.size(), 20u);
+  EXPECT_EQ(plan.tokens[19], 29u);
+  EXPECT_EQ(plan.places[15].slot, blocks_.SlotOf(Block(3)));
+  EXPECT_EQ(plan.places[15].token, 15u);
+  EXPECT_EQ(plan.places[16].slot, blocks_.SlotOf(Block(1)));
+  EXPECT_EQ(plan.places[16].token, 0u);
+  EXPECT_EQ(plan.blocks[15], Block(3));
+  EXPECT_EQ(plan.blocks[19], Block(1));
+}
+
+TEST_F(StepPlanTest, BlocksWithOlderTokensAreLoadedOnce) {
+  const auto shared = Reads({5, 6});
+  const auto one = Reads({7, 8});
+  const auto two = Reads({9});
+  const AttendedSegment context{.position = 0, .tokens = 30, .blocks = shared};
+  StepChunk first = Chunk(one, 20, 1, 30), second = Chunk(two, 0, 2, 30);
+  first.context = second.context = {&context, 1};
+  const StepPlan plan = Plan({first, second});
+  // 7 and 8 hold 20 older tokens, 9 nothing.
+  std::vector<const std::byte*> loaded;
+  for (const DeviceBlocks::Load& load : plan.loads) loaded.push_back(load.block);
+  EXPECT_THAT(loaded, ElementsAre(Block(5), Block(6), Block(7), Block(8)));
+  EXPECT_EQ(plan.places[0].slot, plan.loads[3].slot);
+  EXPECT_EQ(plan.places[1].slot, blocks_.SlotOf(Block(9)));
+  ASSERT_EQ(plan.tiles.size(), 4u);
+  EXPECT_EQ(plan.tiles[0].slots[1], plan.tiles[2].slots[1]);
+}
+
+TEST_F(StepPlanTest, ALaterChunkSharesTheSlotsOfAnEarlierOne) {
+  const auto early = Reads({2, 4}), late = Reads({2, 4, 6});
+  const StepPlan plan = Plan({Chunk(early, 0, 18), Chunk(late, 18, 20)});
+  EXPECT_THAT(plan.loads, IsEmpty());
+  EXPECT_EQ(blocks_.capacity(), 4u);
+  EXPECT_EQ(plan.places[17].slot, plan.places[18].slot);
+  EXPECT_EQ(plan.places[18].token, 2u);
+}
+
+TEST_F(StepPlanTest, TilesAreCutFromEachSegmentsStart) {
+  std::vector<std::size_t> indices(9);
+  for (std::size_t i = 0; i < 9; ++i) indices[i] = i;
+  const auto long_blocks = Reads(indices);  // 130 tokens: tiles of 64, 64 and 2
+  const auto own = Reads({20, 21, 22, 23, 24});
+  const AttendedSegment context[] = {{.position = 0, .tokens = 130, .blocks = long_blocks},
+                                     {.position = 130, .tokens = 0, .blocks = {}}};
+  StepChunk chunk = Chunk(own, 62, 4, 200);
+  chunk.context = context;
+  chunk.logit_rows = LogitRows::kLast;
+  const StepPlan plan = Plan({chunk});
+  ASSERT_EQ(plan.tiles.size(), 5u);
+  const std::uint32_t tokens[] = {64, 64, 2, 64, 2}, positions[] = {0, 64, 128, 200, 264};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(plan.tiles[i].tokens, tokens[i]) << i;
+    EXPECT_EQ(plan.tiles[i].position, positions[i]) << i;
+  }
+  EXPECT_EQ(plan.tiles[1].slots[3], blocks_.SlotOf(Block(7)));
+  const kernels::AttendRow rows[] = {
+      {0, 4, 63, 262}, {0, 4, 64, 263}, {0, 5, 1, 264}, {0, 5, 2, 265}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(plan.rows[i].first_tile, rows[i].first_tile) << i;
+    EXPECT_EQ(plan.rows[i].tile_count, rows[i].tile_count) << i;
+    EXPECT_EQ(plan.rows[i].last_tokens, rows[i].last_tokens) << i;
+    EXPECT_EQ(plan.rows[i].position, rows[i].position) << i;
+  }
+  EXPECT_THAT(plan.logit_rows, ElementsAre(3u));
+}
+
+TEST_F(StepPlanTest, LogitRowsAreCountedOverTheWholeStep) {
+  const auto one = Reads({0}), two = Reads({1}), three = Reads({2});
+  StepChunk all = Chunk(one, 0, 3), none = Chunk(two, 0, 2), last = Chunk(three, 0, 2);
+  all.logit_rows = LogitRows::kAll;
+  last.logit_rows = LogitRows::kLast;
+  const StepPlan plan = Plan({all, none, last});
+  EXPECT_THAT(plan.logit_rows, ElementsAre(0u, 1u, 2u, 6u));
+  EXPECT_EQ(plan.rows[5].first_tile, 2u);
+}
+
+TEST_F(StepPlanTest, ABrokenChunkIsNamed) {
+  const auto own = Reads({0});
+  StepChunk right = Chunk(own, 0, 2), wrong = Chunk(own, 0, 2);
+  wrong.first_row = 1;
+  const absl::Status status = PlanStep({right, wrong}, kLimits, &blocks_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("chunk 1: rows and own segment disagree"),
+            absl::string_view::npos)
+      << status;
+}
+
+}  // namespace
+}  // namespace cairn
