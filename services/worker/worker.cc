@@ -25,12 +25,13 @@
 #include "libs/tokenizer/tokenizer.h"
 #include "libs/transport_ucx/ucx_transport.h"
 #include "services/worker/completion_service.h"
+#include "services/worker/open_device.h"
 #include "services/worker/session_tokens.h"
 
 namespace cairn {
 namespace {
 
-ModelIdentity IdentityOf(const WorkerOptions& options, const HostDevice& device,
+ModelIdentity IdentityOf(const WorkerOptions& options, const OpenedDevice& opened,
                          const std::string& name, absl::Span<const std::byte> file) {
   return {.model = name,
           // Weights, dimensions, scaling: all of it is in the one file.
@@ -38,10 +39,10 @@ ModelIdentity IdentityOf(const WorkerOptions& options, const HostDevice& device,
               Sha256Of(absl::string_view(reinterpret_cast<const char*>(file.data()), file.size()))
                   .view()),
           .arch = "llama",
-          .kv_layout = device.layout().IdentityText(),
-          .rope = device.rope_text(),
+          .kv_layout = opened.device->layout().IdentityText(),
+          .rope = opened.rope_text,
           .adapter = "",
-          .numerics = options.numerics_any ? "" : device.numerics()};
+          .numerics = options.numerics_any ? "" : opened.device->numerics()};
 }
 
 std::uint64_t RandomSeed() {
@@ -75,7 +76,8 @@ struct Worker::Parts {
   MappedFile file;
   GgufFile gguf;
   std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<HostDevice> device;
+  std::unique_ptr<Device> device;
+  std::string tier;
   std::string model;
   ModelIdentity identity;
   Root root;
@@ -99,14 +101,16 @@ struct Worker::Parts {
 absl::Status Worker::Parts::LoadModel(const WorkerOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(gguf, GgufFile::Parse(file.bytes()));
   CAIRN_ASSIGN_OR_RETURN(tokenizer, Tokenizer::Create(gguf.metadata()));
-  CAIRN_ASSIGN_OR_RETURN(device, HostDevice::Create(gguf, options.device));
-  if (tokenizer->size() > device->shape().vocabulary) {
+  CAIRN_ASSIGN_OR_RETURN(OpenedDevice opened, OpenDevice(gguf, options.device));
+  if (tokenizer->size() > opened.device->shape().vocabulary) {
     return absl::InvalidArgumentError(absl::StrCat("the tokenizer has ", tokenizer->size(),
                                                    " tokens, the model's embedding ",
-                                                   device->shape().vocabulary));
+                                                   opened.device->shape().vocabulary));
   }
-  model = options.model_name.empty() ? device->config().name : options.model_name;
-  identity = IdentityOf(options, *device, model, file.bytes());
+  model = options.model_name.empty() ? opened.model_name : options.model_name;
+  identity = IdentityOf(options, opened, model, file.bytes());
+  tier = opened.tier;
+  device = std::move(opened.device);
   CAIRN_ASSIGN_OR_RETURN(const Digest256 fingerprint, FingerprintOf(identity));
   CAIRN_ASSIGN_OR_RETURN(
       root, RootOf(fingerprint, options.name_space, options.salt, options.device.block_tokens));
@@ -263,7 +267,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(const WorkerOptions& optio
   LogEvent(LogLevel::kInfo, "worker_started")
       .With("http", worker->address())
       .With("model", worker->parts_->model)
-      .With("tier", worker->parts_->device->tier())
+      .With("tier", worker->parts_->tier)
       .With("root", worker->parts_->root.ToHex())
       .With("node", options.has_cache ? options.node_run_dir : "none");
   return worker;
