@@ -20,10 +20,6 @@ constexpr char kModel[] = "model/SmolLM2-135M-Instruct.Q4_1.gguf";
 constexpr float kLogitError = 0.6f;
 
 TEST(RealModelTest, LogitsAreNearTheCpus) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP()
-      << "ten minutes and more under AddressSanitizer, for no line that others do not reach";
-#endif
   if (!std::filesystem::exists(kModel)) GTEST_SKIP() << kModel << " is not here: run tools/setup";
   const MappedFile file = *MappedFile::Open(kModel);
   const GgufFile gguf = *GgufFile::Parse(file.bytes());
