@@ -123,13 +123,11 @@ void OverlapBook::Forget(Place node) {
   shelf.nodes.erase(node);
 }
 
-// `added` blocks have come: at least as many go, as long as there are too many. What a call does is
-// bounded by what it adds, since all sessions wait for it.
-void OverlapBook::ForgetSome(std::size_t added) {
-  if (cost_ <= blocks_max_) return;
+// All sessions wait for this: it does no more than what has come makes necessary, since there were
+// not too many before, and each end that goes is worth kNodeBlocks and more.
+void OverlapBook::ForgetSome() {
   auto largest = shelf_list_.end();
-  // Each end that goes is worth kNodeBlocks and more.
-  for (std::size_t left = 64 + added / kNodeBlocks; left > 0 && cost_ > blocks_max_; --left) {
+  while (cost_ > blocks_max_) {
     if (largest == shelf_list_.end()) {
       largest = std::max_element(shelf_list_.begin(), shelf_list_.end(),
                                  [](const Shelf& a, const Shelf& b) { return a.cost < b.cost; });
@@ -216,7 +214,7 @@ Overlap OverlapBook::Observe(const Root& root, absl::Span<const Key> keys,
     std::list<Node>& nodes = (*at)->shelf->nodes;
     nodes.splice(nodes.end(), nodes, *at);
   }
-  ForgetSome(2 * kNodeBlocks + words.size() - agreed);
+  ForgetSome();
   return overlap;
 }
 

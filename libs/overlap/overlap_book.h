@@ -35,8 +35,8 @@ namespace cairn {
 //      has forgotten how another prompt went on.
 //   3. What is kept counts at most blocks_max: 8 bytes a block, and kNodeBlocks of them a node, of
 //      which a prompt makes two at most. What is kept of forgotten ends is blocks_max more bytes.
-// Threads: one owner. No clock. Cost: 4 us for a prompt of 1,000 blocks (bench_node, Overlap);
-// forgetting is dealt out over calls.
+// Threads: one owner. No clock. Cost: 4 us for a prompt of 1,000 blocks (bench_node, Overlap), and
+// what comes in makes as much go.
 class OverlapBook {
  public:
   // A family's prompts agree in the blocks that hold so many tokens.
@@ -102,7 +102,7 @@ class OverlapBook {
   std::size_t Follow(Place first, absl::Span<const std::uint64_t> words, std::vector<Place>& path,
                      bool& is_censored);
   Shelf& ShelfOf(const Root& root);
-  void ForgetSome(std::size_t added);
+  void ForgetSome();
   void Forget(Place node);
   // The mark that is left of what stood behind `above` (of a family's first node: behind nothing).
   static std::uint64_t MarkOf(std::uint64_t family, const Node* above, std::uint64_t first_word);

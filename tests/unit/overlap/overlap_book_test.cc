@@ -256,9 +256,11 @@ TEST(OverlapBookTest, ManyEndsThatGoOutOfUseAreForgottenBitByBit) {
   for (int i = 0; i < 200; ++i) {  // CheckInvariants sees that the bound holds all the time
     Observe(book, {{7'000'000 + i, 2, 3, 4, 5}});
     const std::size_t now = book.size().nodes;
-    EXPECT_LE(nodes, now + 70) << "a call forgets little";
+    EXPECT_LE(nodes, now + 2) << "a call forgets little";
     nodes = now;
   }
+  EXPECT_GT(book.size().blocks, OverlapBook::kBlocksMin * 16 * 9 / 10)
+      << "and no more than it must";
 }
 
 // Random prompts that share heads, against all earlier prompts one by one.
