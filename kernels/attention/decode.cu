@@ -23,10 +23,6 @@ rt::Status LaunchTurning(rt::Stream& stream, const DecodeParams& params) {
   return LaunchSplits<Element, kDim, KeyTurns<kRotary, RotaryPairs::kHalfSplit>>(stream, params);
 }
 
-bool IsTurnedInRegisters(std::uint32_t dim, std::uint32_t rotary) {
-  return dim == 128 ? rotary == 128 || rotary == 64 : rotary == 64;
-}
-
 template <class Element>
 rt::Status LaunchFor(rt::Stream& stream, const DecodeParams& params) {
   const std::uint32_t dim = params.rows.keys.head_dim;
@@ -58,6 +54,17 @@ DecodePlan PlanDecode(std::span<const AttendRow> rows) {
   return plan;
 }
 
+bool HasTileKernels(std::uint32_t head_dim, std::uint32_t rotary_dim, std::uint32_t group) {
+  const bool has_dim = head_dim == 64 || head_dim == 128 || head_dim == 256;
+  return has_dim && rotary_dim <= head_dim && rotary_dim % 4 == 0 && group >= 1 &&
+         group <= kGroupMax;
+}
+
+bool RotatesInRegisters(std::uint32_t head_dim, std::uint32_t rotary_dim) {
+  if (head_dim == 128) return rotary_dim == 128 || rotary_dim == 64;
+  return (head_dim == 64 || head_dim == 256) && rotary_dim == 64;
+}
+
 std::uint32_t DecodeBlocksPerSm(std::uint32_t head_dim) {
   if (head_dim == 64) return DecodeMemory<64>::kBlocks;
   return head_dim == 128 ? DecodeMemory<128>::kBlocks : DecodeMemory<256>::kBlocks;
@@ -65,9 +72,10 @@ std::uint32_t DecodeBlocksPerSm(std::uint32_t head_dim) {
 
 std::string Validate(const DecodeParams& params) {
   AttendParams rows = params.rows;
-  // Not needed, so it may be null: then any other pointer is as good.
-  const bool is_needed = params.keys_from == KeysFrom::kScratch;
-  if (!is_needed) rows.keys.scratch = reinterpret_cast<std::uint16_t*>(rows.out);
+  if (params.keys_from == KeysFrom::kPool) {  // what RotateKeys alone needs may be missing
+    rows.keys.scratch = reinterpret_cast<std::uint16_t*>(rows.out);
+    rows.keys.tiles_max = 1;
+  }
   if (std::string wrong = ValidateForTiles(rows, "decode"); !wrong.empty()) return wrong;
   const auto wrong = [](const char* field, std::uint64_t value, const char* wanted) {
     return std::string("decode: ") + field + " is " + std::to_string(value) + ", not " + wanted;
@@ -76,7 +84,7 @@ std::string Validate(const DecodeParams& params) {
   if (params.rows.q_heads / keys.kv_heads > kGroupMax) {
     return wrong("q_heads / kv_heads", params.rows.q_heads / keys.kv_heads, "1 to 8");
   }
-  if (params.keys_from == KeysFrom::kPool && !IsTurnedInRegisters(keys.head_dim, keys.rotary_dim)) {
+  if (params.keys_from == KeysFrom::kPool && !RotatesInRegisters(keys.head_dim, keys.rotary_dim)) {
     return wrong("rotary_dim", keys.rotary_dim, "64, or 128 of 128, as rotation in registers asks");
   }
   if (params.items_max == 0) return wrong("items_max", 0, "1 or more");

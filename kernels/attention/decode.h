@@ -54,12 +54,16 @@ struct DecodeParams {
   float* partial_softmax = nullptr;  // [items_max][q_heads][maximum, sum]
   std::uint32_t blocks = 0;          // the grid's size: as many as fit on all SMs
 };
+// Whether AttendDecode and AttendPrefill do this shape (other ones are AttendRows' business), and
+// whether AttendDecode also rotates its keys in registers.
+bool HasTileKernels(std::uint32_t head_dim, std::uint32_t rotary_dim, std::uint32_t group);
+bool RotatesInRegisters(std::uint32_t head_dim, std::uint32_t rotary_dim);
 // How many of AttendDecode's blocks fit on an SM of sm_90.
 std::uint32_t DecodeBlocksPerSm(std::uint32_t head_dim);
 
-// What is wrong with the parameters, or "". Of shapes there are head_dim 64, 128 and 256, 1 to 8
-// query heads a KV head, and of rotations in registers rotary_dim 64 of 64 or 256, 128 or 64 of
-// 128; others are AttendRows' business.
+// What is wrong with the parameters, or "". Of shapes there are head_dim 64, 128 and 256,
+// rotary_dim a multiple of 4, 1 to 8 query heads a KV head; and of rotations in registers
+// rotary_dim 64 of 64 or 256, 128 or 64 of 128.
 std::string Validate(const DecodeParams& params);
 rt::Status AttendDecode(rt::Stream& stream, const DecodeParams& params);
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "kernels/attention/decode.h"
 #include "kernels/host/rope_table.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
@@ -16,7 +17,7 @@ namespace cairn {
 namespace {
 
 // The arithmetic: bump a number whenever that part's bits change.
-constexpr char kArithmetic[] = "mma.sync.m16n8k16,bf16,linear=1,rows=1,attend=simple1,tile=64x4";
+constexpr char kArithmetic[] = "mma.sync.m16n8k16,bf16,linear=1,rows=1,tile=64x4,";
 
 constexpr std::uint32_t kGraphRowsMax = 64;
 constexpr std::size_t kGraphsMax = 256;
@@ -47,6 +48,7 @@ CudaDevice::CudaDevice(std::unique_ptr<rt::Device> device, rt::Stream stream,
       layout_(layout),
       options_(options),
       shape_{.vocabulary = config.vocabulary, .positions_max = config.positions_max, .spans = true},
+      attention_(AttentionWayOf(config)),
       blocks_(layout.block_bytes()) {}
 
 CudaDevice::~CudaDevice() = default;
@@ -111,16 +113,28 @@ absl::Status CudaDevice::MakeRopeTable() {
 
 std::string CudaDevice::numerics() const {
   return absl::StrCat("cuda:", absl::StrReplaceAll(device_->name(), {{" ", "_"}, {",", "_"}}), ",",
-                      kArithmetic, ",kv=bf16,rope=", absl::Hex(rope_hash_, absl::kZeroPad16));
+                      kArithmetic, NumericsOf(attention_),
+                      ",kv=bf16,rope=", absl::Hex(rope_hash_, absl::kZeroPad16));
 }
 
 absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_blocks) {
-  const LlamaStep step{config_,         layout_, weights_, rope_table_.as<float>(),
-                       rope_positions_, memory_, shape,    writes_host_blocks};
-  if (!options_.uses_graphs || shape.rows > kGraphRowsMax) return QueueLlamaStep(step, stream_);
+  const LlamaStep step{
+      .config = config_,
+      .layout = layout_,
+      .weights = weights_,
+      .rope_table = rope_table_.as<float>(),
+      .rope_positions = rope_positions_,
+      .memory = memory_,
+      .shape = shape,
+      .attention = attention_,
+      .decode_blocks = kernels::DecodeBlocksPerSm(config_.head_dim) * device_->multiprocessors(),
+      .writes_host_blocks = writes_host_blocks};
+  // Steps that prefill are long beside their launches, and of many shapes.
+  const bool is_one = options_.uses_graphs && shape.rows <= kGraphRowsMax && shape.query_tiles == 0;
+  if (!is_one) return QueueLlamaStep(step, stream_);
   if (graphs_generation_ != memory_.generation || graphs_.size() >= kGraphsMax) graphs_.clear();
   graphs_generation_ = memory_.generation;
-  const std::pair key(shape, writes_host_blocks);
+  const std::pair key(shape.Grids(), writes_host_blocks);
   auto it = graphs_.find(key);
   if (it == graphs_.end()) {
     CAIRN_RETURN_IF_ERROR(ToStatus(stream_.BeginCapture()));
@@ -129,6 +143,7 @@ absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_b
     CAIRN_RETURN_IF_ERROR(queued);
     if (!graph.ok()) return ToStatus(graph.status());
     it = graphs_.emplace(key, std::move(*graph)).first;
+    ++graphs_captured_;
   }
   return ToStatus(stream_.Launch(it->second));
 }
@@ -143,7 +158,7 @@ absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, absl::Span<floa
   const StepLimits limits{.block_tokens = options_.block_tokens,
                           .vocabulary = config_.vocabulary,
                           .positions_max = config_.positions_max};
-  CAIRN_ASSIGN_OR_RETURN(const StepPlan plan, PlanStep(chunks, limits, &blocks_));
+  CAIRN_ASSIGN_OR_RETURN(const StepPlan plan, PlanStep(chunks, limits, attention_, &blocks_));
   absl::Status status;
   if (logits.size() != plan.logit_rows.size() * config_.vocabulary) {
     status = absl::InvalidArgumentError(absl::StrCat(
@@ -159,10 +174,9 @@ absl::Status CudaDevice::RunPlan(const StepPlan& plan, absl::Span<float> logits)
   const StepShape shape = StepShape::Of(plan);
   CAIRN_RETURN_IF_ERROR(memory_.Reserve(*device_, config_, layout_, shape, blocks_.capacity()));
 
-  const PlanBuffer lists(shape);
-  lists.Write(plan, memory_.host_plan.bytes());
+  const std::size_t plan_bytes = PlanBuffer(memory_.room).Write(plan, memory_.host_plan.bytes());
   CAIRN_RETURN_IF_ERROR(
-      ToStatus(stream_.CopyAsync(memory_.plan.bytes(), memory_.host_plan.bytes(), lists.bytes())));
+      ToStatus(stream_.CopyAsync(memory_.plan.bytes(), memory_.host_plan.bytes(), plan_bytes)));
   CAIRN_RETURN_IF_ERROR(copier_->Load(plan.loads, memory_.pool.bytes(), stream_));
   const bool writes_host_blocks = copier_->AreRegistered(plan.blocks);
   CAIRN_RETURN_IF_ERROR(QueueKernels(shape, writes_host_blocks));

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/sk/rt/runtime.h"
+#include "libs/device_cuda/attention_way.h"
 #include "libs/device_cuda/cuda_weights.h"
 #include "libs/device_cuda/device_blocks.h"
 #include "libs/device_cuda/kv_copier.h"
@@ -23,8 +24,8 @@ namespace cairn {
 // CudaDevice runs a Llama model on a Hopper GPU (libs/ports/device.h holds the contract).
 //
 // A step: one copy of its plan, copies of blocks that it attends and that are not on the device,
-// its kernels (one graph for few rows), which write new keys and values to the host's pool, and one
-// copy of logits, on one stream; the CPU waits once, at the end.
+// its kernels (one graph where all decode), which write new keys and values to the host's pool, and
+// one copy of logits, on one stream; the CPU waits once, at the end.
 //
 // Linked with cairn::device_cuda it runs on a GPU, with cairn::device_cuda_emu on the emulated one.
 // Threads: one step at a time; on a GPU other than number 0, from the thread that made it.
@@ -34,7 +35,7 @@ class CudaDevice : public Device {
  public:
   struct Options {
     std::uint32_t block_tokens = 16;
-    bool uses_graphs = true;  // steps of at most 64 rows are launched as graphs
+    bool uses_graphs = true;  // steps of few rows, all in short chunks, are launched as graphs
     rt::Device::Options device;
   };
   // `file` is not needed afterwards. UNAVAILABLE where there is no GPU, or none that will do,
@@ -56,6 +57,7 @@ class CudaDevice : public Device {
   }
   std::string device_name() const { return device_->name(); }
   std::uint64_t blocks_loaded() const { return blocks_loaded_; }  // in all steps, from the host
+  std::uint64_t graphs_captured() const { return graphs_captured_; }
   // What the emulated device's kernels reached (kernels/test/mutate.py).
   std::vector<rt::Device::SiteUse> Sites() const { return device_->Sites(); }
 
@@ -72,6 +74,7 @@ class CudaDevice : public Device {
   const KvLayout layout_;
   const Options options_;
   const ModelShape shape_;
+  const AttentionWay attention_;
   CudaLlamaWeights weights_;
   rt::Buffer rope_table_;
   std::uint32_t rope_positions_ = 0;
@@ -79,10 +82,11 @@ class CudaDevice : public Device {
   std::unique_ptr<KvCopier> copier_;
   DeviceBlocks blocks_;
   StepMemory memory_;
-  // By shape, and whether they write host blocks; of memory_ as it is at graphs_generation_.
+  // By grids, and whether they write host blocks; of memory_ as it is at graphs_generation_.
   std::map<std::pair<StepShape, bool>, rt::Graph> graphs_;
   std::uint64_t graphs_generation_ = 0;
   std::uint64_t blocks_loaded_ = 0;
+  std::uint64_t graphs_captured_ = 0;
 };
 
 }  // namespace cairn

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "kernels/attention/attend.h"
+#include "kernels/attention/decode.h"
+#include "kernels/attention/prefill.h"
 #include "kernels/linear/linear.h"
 #include "kernels/rows/elements.h"
 #include "kernels/rows/embed.h"
@@ -23,7 +25,7 @@ class Queue {
         config_(step.config),
         memory_(step.memory),
         stream_(stream),
-        lists_(step.shape),
+        lists_(step.memory.room),
         plan_(step.memory.plan.bytes()) {}
 
   absl::Status Embed() {
@@ -135,7 +137,7 @@ class Queue {
                                                .rows_max = step_.shape.rows}));
   }
 
-  absl::Status Attend(std::uint32_t layer) {
+  kernels::AttendParams AttendParamsOf(std::uint32_t layer) const {
     kernels::AttendParams params;
     params.keys.pool = memory_.pool.bytes();
     params.keys.block_bytes = step_.layout.block_bytes();
@@ -148,8 +150,8 @@ class Queue {
     params.keys.table = step_.rope_table;
     params.keys.positions = step_.rope_positions;
     params.keys.tiles = lists_.Tiles(plan_);
-    params.keys.tile_count = lists_.TileCount(plan_);
-    params.keys.tiles_max = step_.shape.tiles;
+    params.keys.tile_count = lists_.RotatedTileCount(plan_);
+    params.keys.tiles_max = step_.shape.rotated_tiles;
     params.keys.scratch = memory_.scratch.as<std::uint16_t>();
     params.q = memory_.q.as<std::uint16_t>();
     params.out = memory_.attended.as<float>();
@@ -158,8 +160,44 @@ class Queue {
     params.rows = lists_.Rows(plan_);
     params.row_count = lists_.RowCount(plan_);
     params.rows_max = step_.shape.rows;
-    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::RotateKeys(stream_, params.keys)));
-    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::AttendRows(stream_, params)));
+    return params;
+  }
+
+  absl::Status AttendByDecode(const kernels::AttendParams& rows) {
+    kernels::DecodeParams params;
+    params.rows = rows;
+    params.rows.row_count = lists_.DecodeRowCount(plan_);
+    params.rows.rows_max = step_.shape.decode_rows;
+    params.keys_from = step_.attention == AttentionWay::kTilesInPlace ? kernels::KeysFrom::kPool
+                                                                      : kernels::KeysFrom::kScratch;
+    params.items = lists_.DecodeItems(plan_);
+    params.item_count = lists_.DecodeItemCount(plan_);
+    params.first_items = lists_.FirstItems(plan_);
+    params.items_max = memory_.room.decode_items;
+    params.partial_out = memory_.split_out.as<float>();
+    params.partial_softmax = memory_.split_softmax.as<float>();
+    params.blocks = step_.decode_blocks;
+    return ToStatus(kernels::AttendDecode(stream_, params));
+  }
+  absl::Status AttendByPrefill(const kernels::AttendParams& rows) {
+    return ToStatus(
+        kernels::AttendPrefill(stream_, {.rows = rows,
+                                         .query_tiles = lists_.QueryTiles(plan_),
+                                         .query_tile_count = lists_.QueryTileCount(plan_),
+                                         .query_tiles_max = step_.shape.query_tiles}));
+  }
+
+  absl::Status Attend(std::uint32_t layer) {
+    const kernels::AttendParams params = AttendParamsOf(layer);
+    const StepShape& shape = step_.shape;
+    if (shape.rotated_tiles > 0) {
+      CAIRN_RETURN_IF_ERROR(ToStatus(kernels::RotateKeys(stream_, params.keys)));
+    }
+    if (step_.attention == AttentionWay::kSimple) {
+      CAIRN_RETURN_IF_ERROR(ToStatus(kernels::AttendRows(stream_, params)));
+    }
+    if (shape.decode_rows > 0) CAIRN_RETURN_IF_ERROR(AttendByDecode(params));
+    if (shape.query_tiles > 0) CAIRN_RETURN_IF_ERROR(AttendByPrefill(params));
     return ToStatus(kernels::RoundRows(
         stream_, Elements(memory_.attended, memory_.rounded, config_.q_heads * config_.head_dim)));
   }

@@ -16,7 +16,9 @@ struct LlamaStep {
   const float* rope_table;  // [position][rotary_dim / 2][cos, sin], on the device
   std::uint32_t rope_positions;
   const StepMemory& memory;
-  StepShape shape;
+  StepShape shape;  // of which only Grids() counts
+  AttentionWay attention = AttentionWay::kSimple;
+  std::uint32_t decode_blocks = 0;  // AttendDecode's grid
   // New keys and values go to the plan's blocks of the host, which the device can write to; else to
   // memory.fresh.
   bool writes_host_blocks = false;
@@ -24,8 +26,9 @@ struct LlamaStep {
 
 // Queues a step's kernels, from tokens to logits:
 //
-//   embed -> per layer: norm, q, k v, store k v of all rows, turn keys, attend, round, output
-//   (added),
+//   embed -> per layer: norm, q, k v, store k v of all rows,
+//                       turn keys that are read from the scratch, attend (rows of short chunks; the
+//                       others), round, output (added),
 //                       norm, gate up, swiglu, down (added)
 //   -> new k v of all layers to the host; norm, head for the wanted rows
 //

@@ -30,7 +30,10 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
                                  const StepShape& shape, std::uint32_t slots) {
   const std::size_t rows = shape.rows, q_width = std::size_t{c.q_heads} * c.head_dim;
   const std::size_t kv_width = std::size_t{c.kv_heads} * c.head_dim;
-  const std::size_t plan_bytes = PlanBuffer(shape).bytes();
+  const StepShape joined = room.Joined(shape);
+  if (joined != room) ++generation;  // the plan's lists move
+  room = joined;
+  const std::size_t plan_bytes = PlanBuffer(room).bytes();
   const std::size_t fresh_bytes = rows * layout.token_bytes();
   const std::size_t logit_bytes = std::size_t{shape.logit_rows} * c.vocabulary * 4;
   const struct {
@@ -41,7 +44,8 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
   } wanted[] = {
       {&plan, "a step's plan", plan_bytes},
       {&pool, "KV blocks", std::size_t{slots} * layout.block_bytes()},
-      {&scratch, "turned keys", std::size_t{shape.tiles} * kernels::kTileTokens * kv_width * 2},
+      {&scratch, "turned keys",
+       std::size_t{shape.rotated_tiles} * kernels::kTileTokens * kv_width * 2},
       {&x, "activations", rows * c.hidden * 4},
       {&normed, "activations", std::max<std::size_t>(rows, shape.logit_rows) * c.hidden * 2},
       {&q, "activations", rows * q_width * 2},
@@ -51,6 +55,8 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
       {&gate_up, "activations", rows * c.ffn * 8},
       {&gated, "activations", rows * c.ffn * 2},
       {&partials, "partial products", PartialBytes(c, shape)},
+      {&split_out, "partial attention", shape.decode_items * q_width * 4},
+      {&split_softmax, "partial attention", std::size_t{shape.decode_items} * c.q_heads * 8},
       {&logits, "logits", logit_bytes},
       {&host_plan, "a step's plan", plan_bytes, CudaMemory::kPinned},
       {&fresh, "new keys and values", fresh_bytes, CudaMemory::kPinned},

@@ -21,21 +21,24 @@ struct StepMemory {
                        const StepShape& shape, std::uint32_t slots);
 
   std::uint64_t generation = 0;
+  StepShape room;  // of plan
 
   // On the device.
   rt::Buffer plan;
-  rt::Buffer pool;      // [slots][block_bytes]
-  rt::Buffer scratch;   // [tile][kv_head][64][head_dim]: turned keys of one layer
-  rt::Buffer x;         // [row][hidden] f32, the residual stream
-  rt::Buffer normed;    // [row][hidden] bf16; also of the rows with logits
-  rt::Buffer q;         // [row][q_heads][head_dim] bf16
-  rt::Buffer kv;        // [row][K|V][kv_heads][head_dim] bf16, of one layer
-  rt::Buffer attended;  // [row][q_heads][head_dim] f32
-  rt::Buffer rounded;   // the same in bf16
-  rt::Buffer gate_up;   // [row][2][ffn] f32
-  rt::Buffer gated;     // [row][ffn] bf16
-  rt::Buffer partials;  // of products
-  rt::Buffer logits;    // [logit row][vocabulary] f32
+  rt::Buffer pool;           // [slots][block_bytes]
+  rt::Buffer scratch;        // [tile][kv_head][64][head_dim]: turned keys of one layer
+  rt::Buffer x;              // [row][hidden] f32, the residual stream
+  rt::Buffer normed;         // [row][hidden] bf16; also of the rows with logits
+  rt::Buffer q;              // [row][q_heads][head_dim] bf16
+  rt::Buffer kv;             // [row][K|V][kv_heads][head_dim] bf16, of one layer
+  rt::Buffer attended;       // [row][q_heads][head_dim] f32
+  rt::Buffer rounded;        // the same in bf16
+  rt::Buffer gate_up;        // [row][2][ffn] f32
+  rt::Buffer gated;          // [row][ffn] bf16
+  rt::Buffer partials;       // of products
+  rt::Buffer split_out;      // [decode item][q_heads][head_dim] f32
+  rt::Buffer split_softmax;  // [decode item][q_heads][2] f32
+  rt::Buffer logits;         // [logit row][vocabulary] f32
 
   // Pinned, on the host.
   rt::Buffer host_plan;

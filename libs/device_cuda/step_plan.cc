@@ -36,57 +36,108 @@ class WantedBlocks {
   std::vector<DeviceBlocks::Wanted> list_;
 };
 
-void AddTiles(const AttendedSegment& segment, std::uint32_t block_tokens,
-              const DeviceBlocks& blocks, StepPlan* plan) {
-  for (std::uint32_t begin = 0; begin < segment.tokens; begin += kTileTokens) {
-    kernels::RotateTile tile{{},
-                             std::min(kTileTokens, segment.tokens - begin),
-                             static_cast<std::uint32_t>(segment.position) + begin};
-    for (std::uint32_t i = 0; i * block_tokens < tile.tokens; ++i) {
-      tile.slots[i] = blocks.SlotOf(segment.blocks[begin / block_tokens + i]);
-    }
-    plan->tiles.push_back(tile);
+// Adds chunks' tiles and rows, in two orders.
+class PlanBuilder {
+ public:
+  PlanBuilder(absl::Span<const StepChunk> chunks, std::uint32_t block_tokens,
+              const DeviceBlocks& blocks, StepPlan* plan)
+      : chunks_(chunks), block_tokens_(block_tokens), blocks_(blocks), plan_(plan) {
+    placed_.resize(chunks.size());
   }
-}
 
-void AddRows(const StepChunk& chunk, std::uint32_t block_tokens, const DeviceBlocks& blocks,
-             std::uint32_t first_tile, std::uint32_t context_tiles, StepPlan* plan) {
-  const std::uint32_t first_block = chunk.first_row / block_tokens;
-  for (std::uint32_t i = 0; i < chunk.tokens.size(); ++i) {
-    const std::uint32_t at = chunk.first_row + i;  // in the own segment
-    std::byte* block = chunk.writes[at / block_tokens - first_block];
-    plan->tokens.push_back(chunk.tokens[i]);
-    plan->places.push_back({blocks.SlotOf(block), at % block_tokens});
-    plan->blocks.push_back(block);
-    plan->rows.push_back({.first_tile = first_tile,
-                          .tile_count = context_tiles + at / kTileTokens + 1,
-                          .last_tokens = at % kTileTokens + 1,
-                          .position = static_cast<std::uint32_t>(chunk.own.position) + at});
-    const bool is_last = i + 1 == chunk.tokens.size();
-    if (chunk.logit_rows == LogitRows::kAll || (chunk.logit_rows == LogitRows::kLast && is_last)) {
-      plan->logit_rows.push_back(static_cast<std::uint32_t>(plan->rows.size() - 1));
+  void AddTiles(std::size_t chunk) {
+    placed_[chunk].first_tile = static_cast<std::uint32_t>(plan_->tiles.size());
+    for (const AttendedSegment& segment : chunks_[chunk].context) AddTilesOf(segment);
+    placed_[chunk].context_tiles =
+        static_cast<std::uint32_t>(plan_->tiles.size()) - placed_[chunk].first_tile;
+    AddTilesOf(chunks_[chunk].own);
+  }
+
+  // After its tiles.
+  void AddRows(std::size_t index) {
+    const StepChunk& chunk = chunks_[index];
+    Placed& placed = placed_[index];
+    placed.first_row = static_cast<std::uint32_t>(plan_->rows.size());
+    const std::uint32_t first_block = chunk.first_row / block_tokens_;
+    for (std::uint32_t i = 0; i < chunk.tokens.size(); ++i) {
+      const std::uint32_t at = chunk.first_row + i;  // in the own segment
+      std::byte* block = chunk.writes[at / block_tokens_ - first_block];
+      plan_->tokens.push_back(chunk.tokens[i]);
+      plan_->places.push_back({blocks_.SlotOf(block), at % block_tokens_});
+      plan_->blocks.push_back(block);
+      plan_->rows.push_back({.first_tile = placed.first_tile,
+                             .tile_count = placed.context_tiles + at / kTileTokens + 1,
+                             .last_tokens = at % kTileTokens + 1,
+                             .position = static_cast<std::uint32_t>(chunk.own.position) + at});
     }
   }
-}
+
+  // After all rows.
+  void AddLogitRows() {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      const auto rows = static_cast<std::uint32_t>(chunks_[i].tokens.size());
+      const LogitRows wanted = chunks_[i].logit_rows;
+      const std::uint32_t count = wanted == LogitRows::kAll ? rows : wanted == LogitRows::kLast;
+      for (std::uint32_t row = rows - count; row < rows; ++row) {
+        plan_->logit_rows.push_back(placed_[i].first_row + row);
+      }
+    }
+  }
+
+ private:
+  struct Placed {
+    std::uint32_t first_tile = 0, context_tiles = 0, first_row = 0;
+  };
+
+  void AddTilesOf(const AttendedSegment& segment) {
+    for (std::uint32_t begin = 0; begin < segment.tokens; begin += kTileTokens) {
+      kernels::RotateTile tile{{},
+                               std::min(kTileTokens, segment.tokens - begin),
+                               static_cast<std::uint32_t>(segment.position) + begin};
+      for (std::uint32_t i = 0; i * block_tokens_ < tile.tokens; ++i) {
+        tile.slots[i] = blocks_.SlotOf(segment.blocks[begin / block_tokens_ + i]);
+      }
+      plan_->tiles.push_back(tile);
+    }
+  }
+
+  const absl::Span<const StepChunk> chunks_;
+  const std::uint32_t block_tokens_;
+  const DeviceBlocks& blocks_;
+  StepPlan* const plan_;
+  std::vector<Placed> placed_;  // by chunk
+};
 
 }  // namespace
 
 absl::StatusOr<StepPlan> PlanStep(absl::Span<const StepChunk> chunks, const StepLimits& limits,
-                                  DeviceBlocks* blocks) {
+                                  AttentionWay way, DeviceBlocks* blocks) {
   CAIRN_RETURN_IF_ERROR(CheckStep(chunks, limits));
   WantedBlocks wanted;
-  for (const StepChunk& chunk : chunks) wanted.AddChunk(chunk, limits.block_tokens);
+  std::vector<std::size_t> short_chunks, long_chunks;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    wanted.AddChunk(chunks[i], limits.block_tokens);
+    const bool is_short =
+        way != AttentionWay::kSimple && chunks[i].tokens.size() <= kDecodeChunkRows;
+    (is_short ? short_chunks : long_chunks).push_back(i);
+  }
   StepPlan plan;
   plan.loads = blocks->Begin(wanted.list());
-  for (const StepChunk& chunk : chunks) {
-    const auto first_tile = static_cast<std::uint32_t>(plan.tiles.size());
-    for (const AttendedSegment& segment : chunk.context) {
-      AddTiles(segment, limits.block_tokens, *blocks, &plan);
-    }
-    const auto context_tiles = static_cast<std::uint32_t>(plan.tiles.size()) - first_tile;
-    AddTiles(chunk.own, limits.block_tokens, *blocks, &plan);
-    AddRows(chunk, limits.block_tokens, *blocks, first_tile, context_tiles, &plan);
+  PlanBuilder builder(chunks, limits.block_tokens, *blocks, &plan);
+  for (const std::size_t i : long_chunks) builder.AddTiles(i);
+  plan.rotated_tiles = static_cast<std::uint32_t>(plan.tiles.size());
+  for (const std::size_t i : short_chunks) builder.AddTiles(i);
+  if (way != AttentionWay::kTilesInPlace) {
+    plan.rotated_tiles = static_cast<std::uint32_t>(plan.tiles.size());
   }
+  for (const std::size_t i : short_chunks) builder.AddRows(i);
+  plan.decode = kernels::PlanDecode(plan.rows);
+  const auto decode_rows = static_cast<std::uint32_t>(plan.rows.size());
+  for (const std::size_t i : long_chunks) builder.AddRows(i);
+  if (way != AttentionWay::kSimple) {
+    plan.query_tiles = kernels::PlanQueryTiles(plan.rows, decode_rows);
+  }
+  builder.AddLogitRows();
   return plan;
 }
 

@@ -14,6 +14,7 @@ namespace internal {
 struct DeviceParts {
   int ordinal = 0;
   std::string name;
+  std::uint32_t multiprocessors = 0;
 };
 struct StreamParts {
   cudaStream_t stream = nullptr;
@@ -80,11 +81,13 @@ Result<std::unique_ptr<Device>> Device::Open(const Options& options) {
   auto parts = std::make_unique<DeviceParts>();
   parts->ordinal = options.ordinal;
   parts->name = properties.name;
+  parts->multiprocessors = static_cast<std::uint32_t>(properties.multiProcessorCount);
   return std::unique_ptr<Device>(
       new Device(std::move(parts)));  // tidy: allow(new) a private constructor
 }
 
 std::string Device::name() const { return parts_->name; }
+std::uint32_t Device::multiprocessors() const { return parts_->multiprocessors; }
 
 Result<Buffer> Device::Allocate(std::size_t bytes) {
   if (bytes == 0) return Status("Allocate: 0 bytes");

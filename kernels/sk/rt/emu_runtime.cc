@@ -145,6 +145,7 @@ Result<std::unique_ptr<Device>> Device::Open(const Options& options) {
 }
 
 std::string Device::name() const { return "emulated Hopper"; }
+std::uint32_t Device::multiprocessors() const { return 2; }
 
 Result<Buffer> Device::Allocate(std::size_t bytes) {
   if (bytes == 0 || bytes > kAllocationBytesMax) {

@@ -184,6 +184,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   std::string name() const;
+  std::uint32_t multiprocessors() const;             // an emulated device has 2
   Result<Buffer> Allocate(std::size_t bytes);        // in device memory, 256-byte aligned
   Result<Buffer> AllocatePinned(std::size_t bytes);  // in host memory, for fast copies
   // Makes the pages of a range usable by copies and kernels. `read_only`: the mapping may be one

@@ -8,10 +8,19 @@
 #include "libs/base/rng.h"
 #include "libs/gguf/gguf_writer.h"
 #include "tests/support/tiny_model.h"
+#include "tests/unit/device_cuda/random_llama.h"
 #include "tests/unit/device_host/prefix_run.h"
 
 namespace cairn {
 namespace {
+
+// Models of every way of attention, with a vocabulary of 96.
+std::string ModelOf(AttentionWay way) {
+  RandomLlamaShape shape{.hidden = 128, .ffn = 96, .layers = 2, .vocabulary = 96};
+  if (way == AttentionWay::kSimple) return TinyLlama(3);
+  if (way == AttentionWay::kTilesScratch) shape.rotary_dim = 16;
+  return RandomLlama(shape, 3);
+}
 
 class CudaDeviceTest : public testing::Test {
  protected:
@@ -29,13 +38,29 @@ class CudaDeviceTest : public testing::Test {
   static bool AreBitsEqual(const std::vector<float>& a, const std::vector<float>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
   }
+  void Load(AttentionWay way) {
+    file_ = ModelOf(way);
+    gguf_ = *GgufFile::Parse(AsBytes(file_));
+  }
+
   std::string file_ = TinyLlama(3);
   GgufFile gguf_ = *GgufFile::Parse(AsBytes(file_));
 };
 
-TEST_F(CudaDeviceTest, BitsDoNotDependOnChunksBlocksOrSchedules) {
+class CudaDeviceWayTest : public CudaDeviceTest, public testing::WithParamInterface<AttentionWay> {
+ protected:
+  CudaDeviceWayTest() { Load(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Ways, CudaDeviceWayTest,
+                         testing::Values(AttentionWay::kSimple, AttentionWay::kTilesScratch,
+                                         AttentionWay::kTilesInPlace));
+
+// Of more rows than a query tile, of fewer, and of so few that they are decoded.
+TEST_P(CudaDeviceWayTest, BitsDoNotDependOnChunksBlocksOrSchedules) {
   const auto ids = Ids(4, 150);
-  const std::vector<float> whole = PrefixLogits(*Make({}), ids, 150);  // a grid of 256 rows
+  const auto device = Make({});
+  ASSERT_EQ(AttentionWayOf(device->config()), GetParam());
+  const std::vector<float> whole = PrefixLogits(*device, ids, 150);  // a grid of 256 rows
   for (const std::size_t rows : {1u, 7u, 33u, 100u}) {
     CudaDevice::Options options{.block_tokens = rows == 33 ? 64u : 16u};
     options.device.seed = 10 + rows;
@@ -44,7 +69,7 @@ TEST_F(CudaDeviceTest, BitsDoNotDependOnChunksBlocksOrSchedules) {
   }
 }
 
-TEST_F(CudaDeviceTest, GraphsHaveTheBitsOfSingleLaunches) {
+TEST_P(CudaDeviceWayTest, GraphsHaveTheBitsOfSingleLaunches) {
   const auto ids = Ids(5, 40);
   const auto with = Make({.uses_graphs = true});
   const auto without = Make({.uses_graphs = false});
@@ -55,8 +80,23 @@ TEST_F(CudaDeviceTest, GraphsHaveTheBitsOfSingleLaunches) {
   }
 }
 
-// Two requests' chunks in one step.
-TEST_F(CudaDeviceTest, BitsDoNotDependOnWhoSharesTheStep) {
+// However long the lists are that they attend, and whichever blocks they are in.
+TEST_F(CudaDeviceTest, DecodingStepsOfABatchSizeAreOneGraph) {
+  Load(AttentionWay::kTilesInPlace);
+  const auto device = Make({});
+  PrefixLogits(*device, Ids(3, 300), 300);  // room for all that follows
+  EXPECT_EQ(device->graphs_captured(), 0u);
+  PrefixLogits(*device, Ids(5, 60), 3);
+  PrefixLogits(*device, Ids(6, 60), 4);
+  EXPECT_EQ(device->graphs_captured(), 1u);
+  PrefixLogits(*device, Ids(5, 200), 1);
+  EXPECT_EQ(device->graphs_captured(), 2u);
+  PrefixLogits(*device, Ids(7, 60), 4);
+  EXPECT_EQ(device->graphs_captured(), 2u);
+}
+
+// Two requests' chunks in one step: of query tiles, and of one that decodes beside the other.
+TEST_P(CudaDeviceWayTest, BitsDoNotDependOnWhoSharesTheStep) {
   const auto device = Make({});
   const std::vector<std::uint32_t> prompts[2] = {Ids(6, 50), Ids(7, 21)};
   const std::size_t block_bytes = device->layout().block_bytes();

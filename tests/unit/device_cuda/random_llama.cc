@@ -50,6 +50,9 @@ std::string RandomLlama(const RandomLlamaShape& shape, std::uint64_t seed) {
   writer.gguf.AddUint32("llama.attention.head_count", shape.q_heads);
   writer.gguf.AddUint32("llama.attention.head_count_kv", shape.kv_heads);
   writer.gguf.AddUint32("llama.context_length", shape.positions);
+  if (shape.rotary_dim != 0) {
+    writer.gguf.AddUint32("llama.rope.dimension_count", shape.rotary_dim);
+  }
   writer.gguf.AddFloat32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   writer.gguf.AddFloat32("llama.rope.freq_base", 10000.0f);
   const std::uint64_t hidden = shape.hidden;

@@ -9,8 +9,9 @@ namespace cairn {
 struct RandomLlamaShape {
   std::uint32_t hidden = 128;
   std::uint32_t ffn = 320;  // deep enough for two splits of its product
-  std::uint32_t q_heads = 4;
-  std::uint32_t kv_heads = 2;
+  std::uint32_t q_heads = 2;  // of 64: what the kernels on tiles do
+  std::uint32_t kv_heads = 1;
+  std::uint32_t rotary_dim = 0;  // 0: all of a head
   std::uint32_t layers = 3;
   std::uint32_t vocabulary = 256;
   std::uint32_t positions = 512;

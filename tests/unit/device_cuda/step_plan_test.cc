@@ -37,8 +37,8 @@ class StepPlanTest : public testing::Test {
             .first_row = first_row,
             .writes = writes};
   }
-  StepPlan Plan(const std::vector<StepChunk>& chunks) {
-    auto plan = PlanStep(chunks, kLimits, &blocks_);
+  StepPlan Plan(const std::vector<StepChunk>& chunks, AttentionWay way = AttentionWay::kSimple) {
+    auto plan = PlanStep(chunks, kLimits, way, &blocks_);
     EXPECT_TRUE(plan.ok()) << plan.status();
     return *std::move(plan);
   }
@@ -133,11 +133,69 @@ TEST_F(StepPlanTest, LogitRowsAreCountedOverTheWholeStep) {
   EXPECT_EQ(plan.rows[5].first_tile, 2u);
 }
 
+TEST_F(StepPlanTest, TheSimpleWayPlansNeitherDecodingNorQueryTiles) {
+  const auto own = Reads({0});
+  const StepPlan plan = Plan({Chunk(own, 0, 1), Chunk(own, 0, 9)});
+  EXPECT_THAT(plan.decode.items, IsEmpty());
+  EXPECT_THAT(plan.decode.first_items, IsEmpty());
+  EXPECT_THAT(plan.query_tiles, IsEmpty());
+  EXPECT_EQ(plan.rotated_tiles, plan.tiles.size());
+}
+
+// Two long chunks, of which one has more rows than a query tile, and two short ones around them.
+TEST_F(StepPlanTest, ShortChunksRowsComeFirstAndTheirTilesLast) {
+  const auto context_blocks = Reads({0, 1, 2, 3, 4});
+  const AttendedSegment context{.position = 0, .tokens = 70, .blocks = context_blocks};
+  const auto a = Reads({5}), b = Reads({6, 7, 8, 9, 10}), c = Reads({11}), d = Reads({12});
+  StepChunk first = Chunk(a, 3, 1, 70), second = Chunk(b, 0, 66, 70), third = Chunk(c, 2, 8),
+            fourth = Chunk(d, 0, 9);
+  first.context = second.context = {&context, 1};
+  for (StepChunk* chunk : {&first, &second, &third}) chunk->logit_rows = LogitRows::kLast;
+  fourth.logit_rows = LogitRows::kAll;
+  for (const AttentionWay way : {AttentionWay::kTilesInPlace, AttentionWay::kTilesScratch}) {
+    const StepPlan plan = Plan({first, second, third, fourth}, way);
+    ASSERT_EQ(plan.rows.size(), 84u);
+    // Tiles: of the second (2 of its context, 2 of its own), the fourth, the first, the third.
+    ASSERT_EQ(plan.tiles.size(), 9u);
+    EXPECT_EQ(plan.rotated_tiles, way == AttentionWay::kTilesInPlace ? 5u : 9u);
+    EXPECT_EQ(plan.tiles[4].slots[0], blocks_.SlotOf(Block(12)));
+    EXPECT_EQ(plan.tiles[7].slots[0], blocks_.SlotOf(Block(5)));
+    EXPECT_EQ(plan.tiles[8].slots[0], blocks_.SlotOf(Block(11)));
+    // Rows: one of the first, eight of the third, 66 of the second, nine of the fourth.
+    EXPECT_EQ(plan.rows[0].first_tile, 5u);
+    EXPECT_EQ(plan.rows[0].position, 73u);
+    EXPECT_EQ(plan.rows[1].first_tile, 8u);
+    EXPECT_EQ(plan.rows[8].last_tokens, 10u);
+    EXPECT_EQ(plan.rows[9].first_tile, 0u);
+    EXPECT_EQ(plan.rows[75].first_tile, 4u);
+    EXPECT_EQ(plan.tokens[9], 10u);
+    EXPECT_EQ(plan.blocks[1], Block(11));
+    // Logits: in the order of the chunks.
+    std::vector<std::uint32_t> wanted = {0, 74, 8};
+    for (std::uint32_t row = 75; row < 84; ++row) wanted.push_back(row);
+    EXPECT_EQ(plan.logit_rows, wanted);
+    // One item a decoding row, since none has more than four tiles.
+    EXPECT_EQ(plan.decode.first_items.size(), 9u);
+    ASSERT_EQ(plan.decode.items.size(), 9u);
+    EXPECT_EQ(plan.decode.items[0].tile_count, 3u);
+    EXPECT_EQ(plan.decode.items[0].position, 73u);
+    EXPECT_EQ(plan.decode.items[8].row, 8u);
+    // Query tiles: 64 and 2 rows of the second, 9 of the fourth.
+    ASSERT_EQ(plan.query_tiles.size(), 3u);
+    const std::uint32_t firsts[] = {9, 73, 75}, counts[] = {64, 2, 9};
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(plan.query_tiles[i].first_row, firsts[i]) << i;
+      EXPECT_EQ(plan.query_tiles[i].row_count, counts[i]) << i;
+    }
+  }
+}
+
 TEST_F(StepPlanTest, ABrokenChunkIsNamed) {
   const auto own = Reads({0});
   StepChunk right = Chunk(own, 0, 2), wrong = Chunk(own, 0, 2);
   wrong.first_row = 1;
-  const absl::Status status = PlanStep({right, wrong}, kLimits, &blocks_).status();
+  const absl::Status status =
+      PlanStep({right, wrong}, kLimits, AttentionWay::kSimple, &blocks_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("chunk 1: rows and own segment disagree"),
             absl::string_view::npos)
