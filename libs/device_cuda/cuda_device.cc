@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "kernels/attention/decode.h"
 #include "kernels/host/rope_table.h"
+#include "kernels/rows/sample.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
 #include "libs/device_cuda/cuda_memory.h"
@@ -154,25 +155,30 @@ void CudaDevice::UsePool(absl::Span<const std::byte> memory,
   copier_->UsePool(memory);
 }
 
-absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) {
+absl::Status CudaDevice::Reserve(std::uint32_t blocks) {
+  blocks_.Clear();  // their memory may go
+  CAIRN_RETURN_IF_ERROR(memory_.Reserve(*device_, config_, layout_, StepShape(), blocks));
+  blocks_.Reserve(blocks);
+  return absl::OkStatus();
+}
+
+absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, StepOutput output) {
   const StepLimits limits{.block_tokens = options_.block_tokens,
                           .vocabulary = config_.vocabulary,
                           .positions_max = config_.positions_max};
+  CAIRN_RETURN_IF_ERROR(CheckOutput(chunks, limits, output));
   CAIRN_ASSIGN_OR_RETURN(const StepPlan plan, PlanStep(chunks, limits, attention_, &blocks_));
-  absl::Status status;
-  if (logits.size() != plan.logit_rows.size() * config_.vocabulary) {
-    status = absl::InvalidArgumentError(absl::StrCat(
-        "room for ", logits.size(), " logits, not for ", plan.logit_rows.size(), " rows"));
-  } else if (!plan.rows.empty()) {
-    status = RunPlan(plan, logits);
-  }
+  if (plan.rows.empty()) return absl::OkStatus();
+  const absl::Status status = RunPlan(plan, output);
   if (!status.ok()) blocks_.Clear();
   return status;
 }
 
-absl::Status CudaDevice::RunPlan(const StepPlan& plan, absl::Span<float> logits) {
+absl::Status CudaDevice::RunPlan(const StepPlan& plan, const StepOutput& output) {
   const StepShape shape = StepShape::Of(plan);
   CAIRN_RETURN_IF_ERROR(memory_.Reserve(*device_, config_, layout_, shape, blocks_.capacity()));
+  CAIRN_RETURN_IF_ERROR(Grow(*device_, CudaMemory::kPinned, "logits",
+                             output.logits.size() * sizeof(float), &memory_.host_logits));
 
   const std::size_t plan_bytes = PlanBuffer(memory_.room).Write(plan, memory_.host_plan.bytes());
   CAIRN_RETURN_IF_ERROR(
@@ -180,17 +186,32 @@ absl::Status CudaDevice::RunPlan(const StepPlan& plan, absl::Span<float> logits)
   CAIRN_RETURN_IF_ERROR(copier_->Load(plan.loads, memory_.pool.bytes(), stream_));
   const bool writes_host_blocks = copier_->AreRegistered(plan.blocks);
   CAIRN_RETURN_IF_ERROR(QueueKernels(shape, writes_host_blocks));
-  const std::size_t logit_bytes = logits.size() * sizeof(float);
-  CAIRN_RETURN_IF_ERROR(ToStatus(
-      stream_.CopyAsync(memory_.host_logits.bytes(), memory_.logits.bytes(), logit_bytes)));
-  CAIRN_RETURN_IF_ERROR(ToStatus(stream_.Synchronize()));
+  CAIRN_RETURN_IF_ERROR(TakeResults(plan, output));
 
   for (std::size_t row = 0; row < plan.rows.size() && !writes_host_blocks; ++row) {
     copier_->Store(memory_.fresh.bytes() + row * layout_.token_bytes(), plan.places[row].token,
                    plan.blocks[row]);
   }
-  if (logit_bytes > 0) std::memcpy(logits.data(), memory_.host_logits.bytes(), logit_bytes);
   blocks_loaded_ += plan.loads.size();
+  return absl::OkStatus();
+}
+
+// The step's one wait of the CPU is in here.
+absl::Status CudaDevice::TakeResults(const StepPlan& plan, const StepOutput& output) {
+  const std::size_t logit_bytes = output.logits.size() * sizeof(float);
+  const std::size_t summary_bytes =
+      plan.token_rows == 0 ? 0 : plan.logit_rows.size() * sizeof(kernels::LogitSummary);
+  CAIRN_RETURN_IF_ERROR(ToStatus(
+      stream_.CopyAsync(memory_.host_logits.bytes(), memory_.logits.bytes(), logit_bytes)));
+  CAIRN_RETURN_IF_ERROR(ToStatus(
+      stream_.CopyAsync(memory_.host_summaries.bytes(), memory_.summaries.bytes(), summary_bytes)));
+  CAIRN_RETURN_IF_ERROR(ToStatus(stream_.Synchronize()));
+  if (logit_bytes > 0) {
+    std::memcpy(output.logits.data(), memory_.host_logits.bytes(), logit_bytes);
+  }
+  const auto* summaries = memory_.host_summaries.as<kernels::LogitSummary>();
+  const std::size_t first = plan.logit_rows.size() - plan.token_rows;
+  for (std::size_t i = 0; i < plan.token_rows; ++i) output.tokens[i] = summaries[first + i].token;
   return absl::OkStatus();
 }
 

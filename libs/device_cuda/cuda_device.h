@@ -25,12 +25,10 @@ namespace cairn {
 //
 // A step: one copy of its plan, copies of blocks that it attends and that are not on the device,
 // its kernels (one graph where all decode), which write new keys and values to the host's pool, and
-// one copy of logits, on one stream; the CPU waits once, at the end.
+// copies of results, on one stream; the CPU waits once, at the end.
 //
 // Linked with cairn::device_cuda it runs on a GPU, with cairn::device_cuda_emu on the emulated one.
 // Threads: one step at a time; on a GPU other than number 0, from the thread that made it.
-// Errors:  besides the contract's, RESOURCE_EXHAUSTED where a step does not fit into memory, and
-//          INTERNAL when the device fails.
 class CudaDevice : public Device {
  public:
   struct Options {
@@ -48,7 +46,8 @@ class CudaDevice : public Device {
   const ModelShape& shape() const override { return shape_; }
   const KvLayout& layout() const override { return layout_; }
   std::string numerics() const override;
-  absl::Status Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) override;
+  absl::Status Reserve(std::uint32_t blocks) override;
+  absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) override;
   void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) override;
 
   const LlamaConfig& config() const { return config_; }
@@ -65,7 +64,8 @@ class CudaDevice : public Device {
   CudaDevice(std::unique_ptr<rt::Device> device, rt::Stream stream, const LlamaConfig& config,
              const KvLayout& layout, const Options& options);
   absl::Status MakeRopeTable();
-  absl::Status RunPlan(const StepPlan& plan, absl::Span<float> logits);
+  absl::Status RunPlan(const StepPlan& plan, const StepOutput& output);
+  absl::Status TakeResults(const StepPlan& plan, const StepOutput& output);
   absl::Status QueueKernels(const StepShape& shape, bool writes_host_blocks);
 
   std::unique_ptr<rt::Device> device_;  // outlives all below

@@ -7,6 +7,11 @@
 
 namespace cairn {
 
+void DeviceBlocks::Reserve(std::uint32_t blocks) {
+  reserved_ = blocks;
+  Clear();
+}
+
 void DeviceBlocks::UsePool(absl::Span<const std::byte> memory,
                            absl::Span<const std::uint64_t> takes) {
   CAIRN_CHECK(takes.size() <= memory.size() / block_bytes_);

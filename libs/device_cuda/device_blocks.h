@@ -24,6 +24,8 @@ namespace cairn {
 class DeviceBlocks {
  public:
   explicit DeviceBlocks(std::uint64_t block_bytes) : block_bytes_(block_bytes) {}
+  // capacity() is at least this from now on. Nothing is known of any block any more.
+  void Reserve(std::uint32_t blocks);
   // Nothing is known of any block any more.
   void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes);
 
@@ -43,8 +45,8 @@ class DeviceBlocks {
   std::uint32_t SlotOf(const std::byte* block) const { return entries_.at(block).slot; }
   // The device's pool needs so many slots.
   std::uint32_t capacity() const { return capacity_; }
-  // A step failed: who knows what the slots hold. There are none until the next step.
-  void Clear() { Empty(0); }
+  // A step failed: who knows what the slots hold. There are those reserved until the next step.
+  void Clear() { Empty(reserved_); }
 
  private:
   struct Entry {
@@ -60,6 +62,7 @@ class DeviceBlocks {
   const std::uint64_t block_bytes_;
   absl::Span<const std::byte> memory_;
   absl::Span<const std::uint64_t> takes_;
+  std::uint32_t reserved_ = 0;
   std::uint32_t capacity_ = 0;
   std::uint64_t step_ = 0;
   absl::flat_hash_map<const std::byte*, Entry> entries_;

@@ -10,6 +10,7 @@
 #include "kernels/rows/embed.h"
 #include "kernels/rows/kv_rows.h"
 #include "kernels/rows/norm.h"
+#include "kernels/rows/sample.h"
 #include "libs/base/status_macros.h"
 #include "libs/device_cuda/cuda_memory.h"
 
@@ -77,7 +78,14 @@ class Queue {
         ProductOf(step_.weights.head, memory_.normed, memory_.logits, LinearOutput::kF32);
     product.row_count = norm.row_count;
     product.rows_max = norm.rows_max;
-    return ToStatus(kernels::Multiply(stream_, product));
+    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::Multiply(stream_, product)));
+    if (!step_.shape.has_tokens) return absl::OkStatus();
+    return ToStatus(kernels::SummarizeLogits(
+        stream_, {.logits = memory_.logits.as<float>(),
+                  .summaries = memory_.summaries.as<kernels::LogitSummary>(),
+                  .vocabulary = config_.vocabulary,
+                  .row_count = norm.row_count,
+                  .rows_max = norm.rows_max}));
   }
 
  private:

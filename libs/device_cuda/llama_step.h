@@ -30,7 +30,7 @@ struct LlamaStep {
 //                       turn keys that are read from the scratch, attend (rows of short chunks; the
 //                       others), round, output (added),
 //                       norm, gate up, swiglu, down (added)
-//   -> new k v of all layers to the host; norm, head for the wanted rows
+//   -> new k v of all layers to the host; norm, head for the wanted rows, and what they choose
 //
 // The plan and the pool's blocks are in memory by then, or on their way on the same stream. Grids
 // and arguments depend on `step` only, counts come from the plan: what is queued may be captured.

@@ -37,6 +37,7 @@ StepShape StepShape::Of(const StepPlan& plan) {
           .rotated_tiles = UpToPower(plan.rotated_tiles),
           .query_tiles = UpToPower(plan.query_tiles.size()),
           .logit_rows = UpToPower(plan.logit_rows.size()),
+          .has_tokens = plan.token_rows > 0,
           .tiles = UpToPower(plan.tiles.size()),
           .decode_items = UpToPower(plan.decode.items.size())};
 }
@@ -47,6 +48,7 @@ StepShape StepShape::Joined(const StepShape& other) const {
           .rotated_tiles = std::max(rotated_tiles, other.rotated_tiles),
           .query_tiles = std::max(query_tiles, other.query_tiles),
           .logit_rows = std::max(logit_rows, other.logit_rows),
+          .has_tokens = has_tokens || other.has_tokens,
           .tiles = std::max(tiles, other.tiles),
           .decode_items = std::max(decode_items, other.decode_items)};
 }

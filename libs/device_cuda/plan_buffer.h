@@ -15,7 +15,8 @@ struct StepShape {
   std::uint32_t decode_rows = 0;    // of these, attended row by row
   std::uint32_t rotated_tiles = 0;  // whose keys go through the scratch
   std::uint32_t query_tiles = 0;
-  std::uint32_t logit_rows = 0;  // 0: none
+  std::uint32_t logit_rows = 0;  // and of tokens; 0: none
+  bool has_tokens = false;       // some of these rows' tokens are wanted
   // No grid depends on these, only the memory for lists and for what the kernels leave behind.
   std::uint32_t tiles = 0;
   std::uint32_t decode_items = 0;

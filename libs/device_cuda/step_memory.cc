@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/linear/linear.h"
+#include "kernels/rows/sample.h"
 #include "libs/base/status_macros.h"
 #include "libs/device_cuda/cuda_memory.h"
 
@@ -36,6 +37,8 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
   const std::size_t plan_bytes = PlanBuffer(room).bytes();
   const std::size_t fresh_bytes = rows * layout.token_bytes();
   const std::size_t logit_bytes = std::size_t{shape.logit_rows} * c.vocabulary * 4;
+  const std::size_t summary_bytes =
+      shape.has_tokens ? shape.logit_rows * sizeof(kernels::LogitSummary) : 0;
   const struct {
     rt::Buffer* buffer;
     const char* purpose;
@@ -58,9 +61,10 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
       {&split_out, "partial attention", shape.decode_items * q_width * 4},
       {&split_softmax, "partial attention", std::size_t{shape.decode_items} * c.q_heads * 8},
       {&logits, "logits", logit_bytes},
+      {&summaries, "chosen tokens", summary_bytes},
       {&host_plan, "a step's plan", plan_bytes, CudaMemory::kPinned},
       {&fresh, "new keys and values", fresh_bytes, CudaMemory::kPinned},
-      {&host_logits, "logits", logit_bytes, CudaMemory::kPinned},
+      {&host_summaries, "chosen tokens", summary_bytes, CudaMemory::kPinned},
   };
   for (const auto& [buffer, purpose, bytes, memory] : wanted) {
     if (bytes <= buffer->size()) continue;

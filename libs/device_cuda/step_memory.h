@@ -39,10 +39,12 @@ struct StepMemory {
   rt::Buffer split_out;      // [decode item][q_heads][head_dim] f32
   rt::Buffer split_softmax;  // [decode item][q_heads][2] f32
   rt::Buffer logits;         // [logit row][vocabulary] f32
+  rt::Buffer summaries;      // [logit row] kernels::LogitSummary
 
   // Pinned, on the host.
   rt::Buffer host_plan;
-  rt::Buffer host_logits;
+  rt::Buffer host_logits;     // of rows whose logits are wanted: grown by who copies them
+  rt::Buffer host_summaries;  // [logit row]
   rt::Buffer fresh;  // [row][layer][K|V][kv_heads][head_dim] bf16, which the device writes to
 };
 

@@ -74,14 +74,26 @@ class PlanBuilder {
 
   // After all rows.
   void AddLogitRows() {
+    std::vector<std::uint32_t> token_rows;
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      const auto rows = static_cast<std::uint32_t>(chunks_[i].tokens.size());
-      const LogitRows wanted = chunks_[i].logit_rows;
-      const std::uint32_t count = wanted == LogitRows::kAll ? rows : wanted == LogitRows::kLast;
-      for (std::uint32_t row = rows - count; row < rows; ++row) {
-        plan_->logit_rows.push_back(placed_[i].first_row + row);
+      const std::uint32_t first = placed_[i].first_row;
+      const std::uint32_t end = first + static_cast<std::uint32_t>(chunks_[i].tokens.size());
+      switch (chunks_[i].logit_rows) {
+        case LogitRows::kNone:
+          break;
+        case LogitRows::kLast:
+          plan_->logit_rows.push_back(end - 1);
+          break;
+        case LogitRows::kAll:
+          for (std::uint32_t row = first; row < end; ++row) plan_->logit_rows.push_back(row);
+          break;
+        case LogitRows::kLastToken:
+          token_rows.push_back(end - 1);
+          break;
       }
     }
+    plan_->token_rows = static_cast<std::uint32_t>(token_rows.size());
+    plan_->logit_rows.insert(plan_->logit_rows.end(), token_rows.begin(), token_rows.end());
   }
 
  private:

@@ -37,8 +37,10 @@ struct StepPlan {
 
   std::vector<kernels::RotateTile> tiles;  // chunk after chunk: its context's, then its own
   std::uint32_t rotated_tiles = 0;         // the first ones: their keys are read from the scratch
-  std::vector<std::uint32_t> logit_rows;   // in the order of the chunks
-  std::vector<DeviceBlocks::Load> loads;   // what must be copied in first
+  // Rows with logits in the order of the chunks, then those whose token alone is wanted.
+  std::vector<std::uint32_t> logit_rows;
+  std::uint32_t token_rows = 0;           // the last ones of these
+  std::vector<DeviceBlocks::Load> loads;  // what must be copied in first
 
   // Of AttentionWay::kTiles...: of the first first_items.size() rows, and of the others.
   kernels::DecodePlan decode;

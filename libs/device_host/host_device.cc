@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
+#include "libs/ports/highest_logit.h"
+#include "libs/ports/step_check.h"
 
 namespace cairn {
 namespace {
@@ -21,6 +23,12 @@ host::KvShape ToKvShape(const KvLayout& layout) {
           .head_dim = shape.head_dim,
           .block_tokens = shape.block_tokens,
           .dtype = shape.dtype == KvDtype::kBf16 ? host::KvDtype::kBf16 : host::KvDtype::kF32};
+}
+
+absl::Status Grow(std::size_t floats, HostBuffer* buffer) {
+  if (floats * sizeof(float) <= buffer->bytes()) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(*buffer, HostBuffer::Allocate(floats * sizeof(float)));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -45,11 +53,6 @@ struct HostDevice::Buffers {
     rows = wanted;
     return absl::OkStatus();
   }
-  absl::Status ReservePartials(std::size_t floats) {
-    if (floats * sizeof(float) <= partials.bytes()) return absl::OkStatus();
-    CAIRN_ASSIGN_OR_RETURN(partials, HostBuffer::Allocate(floats * sizeof(float)));
-    return absl::OkStatus();
-  }
 
   std::size_t rows = 0;
   HostBuffer memory;
@@ -59,6 +62,7 @@ struct HostDevice::Buffers {
   HostBuffer scratch;  // of attention, `scratch_bytes` for each thread
   std::size_t scratch_bytes = 0;
   HostBuffer partials;
+  HostBuffer logits;  // of rows whose token alone is wanted
 };
 
 HostDevice::HostDevice(const host::HostOps& ops, const LlamaConfig& config, const KvLayout& layout,
@@ -128,12 +132,9 @@ std::string HostDevice::numerics() const {
                       ",rope=", absl::Hex(rope_->hash(), absl::kZeroPad16));
 }
 
-absl::Status HostDevice::Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) {
+absl::Status HostDevice::Run(absl::Span<const StepChunk> chunks, StepOutput output) {
   CAIRN_ASSIGN_OR_RETURN(HostStep step, PrepareHostStep(chunks, limits_));
-  if (logits.size() != step.logit_rows.size() * config_.vocabulary) {
-    return absl::InvalidArgumentError(absl::StrCat("room for ", logits.size(), " logits, not for ",
-                                                   step.logit_rows.size(), " rows"));
-  }
+  CAIRN_RETURN_IF_ERROR(CheckOutput(chunks, {.vocabulary = config_.vocabulary}, output));
   if (step.rows.empty()) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(buffers_->Reserve(step.rows.size(), config_));
   for (HostStep::Chunk& chunk : step.chunks) {
@@ -147,10 +148,11 @@ absl::Status HostDevice::Run(absl::Span<const StepChunk> chunks, absl::Span<floa
     chunk.call.out = buffers_->attended + chunk.first * chunk.call.out_stride;
   }
   CutAttention(limits_.kv.kv_heads, &step);
-  CAIRN_RETURN_IF_ERROR(buffers_->ReservePartials(step.partial_floats));
+  CAIRN_RETURN_IF_ERROR(Grow(step.partial_floats, &buffers_->partials));
+  CAIRN_RETURN_IF_ERROR(Grow(step.token_rows.size() * config_.vocabulary, &buffers_->logits));
   Embed(step);
   for (std::uint32_t i = 0; i < config_.layers; ++i) Layer(weights_.layers[i], i, step);
-  Head(step, logits);
+  Head(step, output);
   return absl::OkStatus();
 }
 
@@ -266,18 +268,29 @@ void HostDevice::FeedForward(const LlamaLayer& layer, std::uint32_t rows) {
   });
 }
 
-void HostDevice::Head(const HostStep& step, absl::Span<float> logits) {
+void HostDevice::Head(const HostStep& step, const StepOutput& output) {
   Buffers& b = *buffers_;
-  const auto wanted = static_cast<std::uint32_t>(step.logit_rows.size());
-  if (wanted == 0) return;
-  for (std::uint32_t i = 0; i < wanted; ++i) {  // i <= its row: rows are gathered in place
-    std::copy_n(b.x + std::size_t{step.logit_rows[i]} * config_.hidden, config_.hidden,
-                b.x + std::size_t{i} * config_.hidden);
+  const auto with_logits = static_cast<std::uint32_t>(step.logit_rows.size());
+  const auto with_token = static_cast<std::uint32_t>(step.token_rows.size());
+  if (with_logits + with_token == 0) return;
+  float* gathered = b.delta;
+  for (const std::vector<std::uint32_t>* rows : {&step.logit_rows, &step.token_rows}) {
+    for (const std::uint32_t row : *rows) {
+      std::copy_n(b.x + std::size_t{row} * config_.hidden, config_.hidden, gathered);
+      gathered += config_.hidden;
+    }
   }
-  ops_.rms_norm(b.x, weights_.final_norm.data(), config_.norm_epsilon, config_.hidden, b.normed, 0,
-                wanted);
-  threads_.Run(
-      [&](std::uint32_t part) { Gemm(weights_.head, b.normed, wanted, logits.data(), part); });
+  ops_.rms_norm(b.delta, weights_.final_norm.data(), config_.norm_epsilon, config_.hidden, b.normed,
+                0, with_logits + with_token);
+  const float* for_tokens = b.normed + std::size_t{with_logits} * config_.hidden;
+  threads_.Run([&](std::uint32_t part) {
+    if (with_logits > 0) Gemm(weights_.head, b.normed, with_logits, output.logits.data(), part);
+    if (with_token > 0) Gemm(weights_.head, for_tokens, with_token, b.logits.floats(), part);
+  });
+  for (std::uint32_t i = 0; i < with_token; ++i) {
+    output.tokens[i] =
+        HighestLogit({b.logits.floats() + std::size_t{i} * config_.vocabulary, config_.vocabulary});
+  }
 }
 
 }  // namespace cairn

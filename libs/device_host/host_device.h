@@ -42,7 +42,7 @@ class HostDevice : public Device {
   const ModelShape& shape() const override { return shape_; }
   const KvLayout& layout() const override { return layout_; }
   std::string numerics() const override;
-  absl::Status Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) override;
+  absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) override;
 
   const LlamaConfig& config() const { return config_; }
   std::string rope_text() const {
@@ -60,7 +60,7 @@ class HostDevice : public Device {
   void StoreKv(std::uint32_t layer, const HostStep& step);
   void Attend(std::uint32_t layer, HostStep& step);
   void FeedForward(const LlamaLayer& layer, std::uint32_t rows);
-  void Head(const HostStep& step, absl::Span<float> logits);
+  void Head(const HostStep& step, const StepOutput& output);
   // One part's share of a product's columns: [begin, end) in panels.
   host::Range Gemm(const host::PackedMatrix& weights, const float* x, std::uint32_t rows, float* y,
                    std::uint32_t part);

@@ -23,6 +23,9 @@ void AddRows(const StepChunk& chunk, std::uint32_t block_tokens, HostStep* step)
     if (chunk.logit_rows == LogitRows::kAll || (chunk.logit_rows == LogitRows::kLast && is_last)) {
       step->logit_rows.push_back(static_cast<std::uint32_t>(step->rows.size() - 1));
     }
+    if (chunk.logit_rows == LogitRows::kLastToken && is_last) {
+      step->token_rows.push_back(static_cast<std::uint32_t>(step->rows.size() - 1));
+    }
   }
 }
 

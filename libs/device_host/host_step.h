@@ -46,6 +46,7 @@ struct HostStep {
   std::vector<Item> items;
   std::vector<Item> folds;  // (chunk, head) of the split chunks
   std::vector<std::uint32_t> logit_rows;
+  std::vector<std::uint32_t> token_rows;  // of which only the chosen token is wanted
   std::size_t partial_floats = 0;
 };
 

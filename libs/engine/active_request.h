@@ -23,6 +23,8 @@ struct ActiveRequest {
         max_tokens(call.max_tokens),
         sampling(call.sampling),
         sink(std::move(sink)),
+        output(sampling.temperature > 0 || this->sink->wants_logits() ? LogitRows::kLast
+                                                                      : LogitRows::kLastToken),
         submitted_at(now),
         text(std::move(call.stops)),
         // The last token is never fed back.
@@ -33,6 +35,7 @@ struct ActiveRequest {
   const std::uint32_t max_tokens;
   const SamplingOptions sampling;
   const std::unique_ptr<CompletionSink> sink;
+  const LogitRows output;  // what its tokens are chosen from
   const Instant submitted_at;
   State state = State::kWaiting;
   TextStream text;

@@ -30,6 +30,7 @@ enum class FinishReason : std::uint8_t {
   kStop,       // end of text, or a stop string
   kLength,     // max_tokens
   kCancelled,  // Cancel, or the engine is stopping
+  kFailed,     // the device could not do it: the text says why
 };
 
 // What an answer cost.
@@ -54,11 +55,13 @@ struct CompletionUsage {
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;
+  // Whether OnLogits is to be called: asked once. Greedy answers else never move logits.
+  virtual bool wants_logits() const { return false; }
   // The logits that the next token is chosen from, before OnToken: for tests of exactness.
   virtual void OnLogits(absl::Span<const float>) {}
   // The next token, and the text that it makes visible (maybe none yet).
   virtual void OnToken(Token token, absl::string_view text) = 0;
-  // The last call. `text` is what was still held back.
+  // The last call. `text` is what was still held back, or why it failed.
   virtual void OnFinish(FinishReason reason, absl::string_view text,
                         const CompletionUsage& usage) = 0;
 };

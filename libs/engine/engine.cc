@@ -51,7 +51,8 @@ Engine::Engine(const Options& options, Device& device, const TextTokenizer& toke
       cache_(cache),
       plans_(plans),
       clock_(clock),
-      pool_(pool.bytes(), device.layout().block_bytes()) {
+      pool_(pool.bytes(), device.layout().block_bytes()),
+      rows_max_(options.step_rows_max) {
   CAIRN_CHECK(options.step_rows_max > 0);
   CAIRN_CHECK(options.step_rows_max <= limits::kStepRowsMax);
   device_.UsePool(pool_.memory(), pool_.takes());
@@ -79,6 +80,7 @@ absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
         "the request needs ", needed, " KV blocks; this worker's pool has ", pool_.blocks()));
   }
   MutexLock lock(mutex_);  // one hold: what is let in is in the inbox before Drain's own task
+  if (!failure_.ok()) return failure_;
   if (is_closed_) return absl::UnavailableError("the worker is stopping");
   if (in_flight_ >= options_.requests_max) {
     ++refused_;
@@ -160,6 +162,7 @@ EngineStats Engine::stats() const {
   EngineStats stats = stats_;
   stats.requests_refused = refused_;
   stats.is_closed = is_closed_;
+  stats.has_failed = !failure_.ok();
   return stats;
 }
 
@@ -323,10 +326,18 @@ void Engine::OnCheckpoints(CompletionId id, CheckpointPlan plan) {
 void Engine::Finish(ActiveRequest& active, FinishReason reason, absl::string_view text) {
   active.state = State::kFinished;
   active.lease.reset();
-  if (reason == FinishReason::kCancelled)
-    ++stats_now_.requests_cancelled;
-  else
-    ++stats_now_.requests_finished;
+  switch (reason) {
+    case FinishReason::kCancelled:
+      ++stats_now_.requests_cancelled;
+      break;
+    case FinishReason::kFailed:
+      ++stats_now_.requests_failed;
+      break;
+    case FinishReason::kStop:
+    case FinishReason::kLength:
+      ++stats_now_.requests_finished;
+      break;
+  }
   active.sink->OnFinish(reason, text, active.usage);
   MutexLock lock(mutex_);
   --in_flight_;

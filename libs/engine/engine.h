@@ -29,8 +29,10 @@ struct EngineStats {
   std::uint64_t requests_finished = 0;
   std::uint64_t requests_cancelled = 0;
   std::uint64_t requests_refused = 0;
+  std::uint64_t requests_failed = 0;
   std::uint64_t steps = 0;
   std::uint64_t steps_thrown_away = 0;  // counted per request whose part was
+  std::uint64_t steps_failed = 0;       // by the device
   std::uint64_t tokens_prompted = 0;
   std::uint64_t tokens_reused = 0;
   std::uint64_t tokens_computed = 0;  // rows, prompt and generated
@@ -46,6 +48,7 @@ struct EngineStats {
   std::uint32_t pool_blocks = 0;
   std::uint32_t pool_blocks_available = 0;
   bool is_closed = false;
+  bool has_failed = false;  // the device has: nothing will ever run again
 };
 
 // Engine turns prompts into tokens: it looks blocks up, computes what is missing, and offers what
@@ -54,6 +57,10 @@ struct EngineStats {
 //
 //   waiting --reserve--> acquiring --hits--> running --finish--> gone
 //                            ^------------------'  pins void between steps
+//
+// A step that the device has no memory for is tried again with half the rows, and so are all later
+// ones; one row that is too much fails its request. A device that fails otherwise fails all
+// requests, and the engine takes no more.
 //
 // Promise 4: a step's effects (tokens, offers) happen only after the seqlock check of all blocks
 // that it read in place; else they are thrown away and the lost blocks computed. Threads: Submit,
@@ -98,7 +105,7 @@ class Engine {
   // What one request does in the step at hand.
   struct StepPart {
     ActiveRequest* active = nullptr;
-    bool wants_logits = false;
+    LogitRows output = LogitRows::kNone;
   };
   using Inbox = std::vector<absl::AnyInvocable<void()>>;
 
@@ -114,8 +121,10 @@ class Engine {
   void LeaveArenaInTime(ActiveRequest& active);
   bool ComputeStep();
   void PlanFor(ActiveRequest& active, std::uint32_t rows_max);
-  void FinishPart(const StepPart& part, absl::Span<const float> logits);
-  void TakeToken(ActiveRequest& active, absl::Span<const float> logits);
+  void OnStepFailed(const absl::Status& status);
+  void FinishPart(const StepPart& part, absl::Span<const float> logits, Token token);
+  Token Choose(ActiveRequest& active, absl::Span<const float> logits);
+  void TakeToken(ActiveRequest& active, Token token);
   void OfferNew(ActiveRequest& active);
   void Finish(ActiveRequest& active, FinishReason reason, absl::string_view text);
   ActiveRequest* Find(CompletionId id);
@@ -141,7 +150,9 @@ class Engine {
   std::vector<StepPart> parts_;
   std::vector<StepChunk> chunks_;
   std::vector<float> logits_;
+  std::vector<Token> tokens_;
   std::uint32_t rows_ = 0;
+  std::uint32_t rows_max_;  // of a step; halved where the device has no memory for it
 
   mutable Mutex mutex_;
   CondVar wake_;
@@ -149,6 +160,7 @@ class Engine {
   bool is_woken_ CAIRN_GUARDED_BY(mutex_) = false;
   bool is_closed_ CAIRN_GUARDED_BY(mutex_) = false;
   bool is_draining_ CAIRN_GUARDED_BY(mutex_) = false;  // then it is closed, too
+  absl::Status failure_ CAIRN_GUARDED_BY(mutex_);      // of the device; then it is closed, too
   bool is_idle_ CAIRN_GUARDED_BY(mutex_) = true;
   bool is_drained_ CAIRN_GUARDED_BY(mutex_) = true;  // the same, but for plans that are still out
   std::uint64_t last_id_ CAIRN_GUARDED_BY(mutex_) = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "libs/base/check.h"
 #include "libs/base/checksum.h"
 #include "libs/base/log.h"
@@ -62,34 +63,72 @@ bool Engine::ComputeStep() {
   // Requests that generate have one row each; they go first, so that long prompts never stall them.
   for (auto& active : actives_) {
     if (active->state == State::kRunning && active->usage.completion_tokens > 0) {
-      PlanFor(*active, options_.step_rows_max - rows_);
+      PlanFor(*active, rows_max_ - rows_);
     }
   }
   for (auto& active : actives_) {
     if (active->state == State::kRunning && active->usage.completion_tokens == 0) {
-      PlanFor(*active, options_.step_rows_max - rows_);
+      PlanFor(*active, rows_max_ - rows_);
     }
   }
   if (parts_.empty()) return false;
 
-  const auto wanted = static_cast<std::size_t>(std::count_if(
-      parts_.begin(), parts_.end(), [](const StepPart& part) { return part.wants_logits; }));
+  const auto count = [this](LogitRows output) {
+    return static_cast<std::size_t>(
+        std::count_if(parts_.begin(), parts_.end(),
+                      [output](const StepPart& part) { return part.output == output; }));
+  };
   const std::size_t vocabulary = device_.shape().vocabulary;
-  logits_.resize(wanted * vocabulary);
+  logits_.resize(count(LogitRows::kLast) * vocabulary);
+  tokens_.resize(count(LogitRows::kLastToken));
   if (!chunks_.empty()) {
-    const absl::Status status = device_.Run(chunks_, absl::MakeSpan(logits_));
-    CAIRN_CHECK(status.ok()) << status.ToString();  // we made the chunks
+    const absl::Status status =
+        device_.Run(chunks_, {absl::MakeSpan(logits_), absl::MakeSpan(tokens_)});
+    if (!status.ok()) {
+      OnStepFailed(status);
+      return true;
+    }
     ++stats_now_.steps;
   }
-  std::size_t next_logits = 0;
+  const float* next_logits = logits_.data();
+  const Token* next_token = tokens_.data();
   for (const StepPart& part : parts_) {
-    const auto logits = part.wants_logits
-                            ? absl::MakeConstSpan(logits_).subspan(next_logits, vocabulary)
-                            : absl::Span<const float>();
-    next_logits += logits.size();
-    FinishPart(part, logits);
+    if (part.output == LogitRows::kLast) {
+      FinishPart(part, {next_logits, vocabulary}, 0);
+      next_logits += vocabulary;
+    } else {
+      FinishPart(part, {}, part.output == LogitRows::kLastToken ? *next_token++ : 0);
+    }
   }
   return true;
+}
+
+// Nothing of the step is kept: its rows are planned again, if anybody still wants them.
+void Engine::OnStepFailed(const absl::Status& status) {
+  CAIRN_CHECK(!absl::IsInvalidArgument(status)) << status.ToString();  // we made the chunks
+  ++stats_now_.steps_failed;
+  for (const StepPart& part : parts_) part.active->sequence.Discard();
+  LogEvent(LogLevel::kError, "step_failed").With("rows", rows_).With("reason", status.ToString());
+  if (absl::IsResourceExhausted(status)) {
+    if (rows_ > 1) {
+      CAIRN_COVERED("step_rows_halved");
+      rows_max_ = rows_ / 2;
+    } else {
+      Finish(*parts_.back().active, FinishReason::kFailed, status.message());
+    }
+    return;
+  }
+  CAIRN_COVERED("device_failed");
+  {
+    MutexLock lock(mutex_);
+    failure_ = absl::UnavailableError(absl::StrCat("the device has failed: ", status.message()));
+    is_closed_ = true;
+  }
+  for (auto& active : actives_) {
+    if (active->state != State::kFinished) {
+      Finish(*active, FinishReason::kFailed, status.message());
+    }
+  }
 }
 
 void Engine::PlanFor(ActiveRequest& active, std::uint32_t rows_max) {
@@ -103,10 +142,11 @@ void Engine::PlanFor(ActiveRequest& active, std::uint32_t rows_max) {
     rows += work.rows;
   }
   const bool is_last = active.sequence.EverythingPlanned();
-  part.wants_logits = is_last && active.max_tokens > 0 && rows > 0;
+  if (is_last && active.max_tokens > 0 && rows > 0) part.output = active.output;
   for (std::size_t i = 0; i < works.size(); ++i) {
-    const bool logits = part.wants_logits && i + 1 == works.size();
-    chunks_.push_back(active.sequence.ChunkOf(works[i], logits));
+    const bool has_output = i + 1 == works.size();
+    chunks_.push_back(
+        active.sequence.ChunkOf(works[i], has_output ? part.output : LogitRows::kNone));
   }
   rows_ += rows;
   // A prompt that was found whole and asks for no token has no rows, but is to be finished.
@@ -114,7 +154,7 @@ void Engine::PlanFor(ActiveRequest& active, std::uint32_t rows_max) {
   if (rows > 0 || is_last) parts_.push_back(part);
 }
 
-void Engine::FinishPart(const StepPart& part, absl::Span<const float> logits) {
+void Engine::FinishPart(const StepPart& part, absl::Span<const float> logits, Token token) {
   ActiveRequest& active = *part.active;
   const std::uint64_t computed_before = active.sequence.rows_computed();
   if (active.sequence.ReadsArena() && !active.sequence.CheckArena()) {
@@ -128,17 +168,21 @@ void Engine::FinishPart(const StepPart& part, absl::Span<const float> logits) {
   stats_now_.tokens_computed += rows;
   if (active.usage.completion_tokens == 0) active.usage.tokens_computed += rows;
   OfferNew(active);
-  if (part.wants_logits) {
-    TakeToken(active, logits);
+  if (part.output == LogitRows::kLast) {
+    TakeToken(active, Choose(active, logits));
+  } else if (part.output == LogitRows::kLastToken) {
+    TakeToken(active, token);
   } else if (active.max_tokens == 0 && active.sequence.EverythingComputed()) {
     Finish(active, FinishReason::kLength, "");
   }
 }
 
-void Engine::TakeToken(ActiveRequest& active, absl::Span<const float> logits) {
-  active.sink->OnLogits(logits);
-  const Token token =
-      sampler_.Sample(active.sampling, /*choice=*/0, active.usage.completion_tokens, logits);
+Token Engine::Choose(ActiveRequest& active, absl::Span<const float> logits) {
+  if (active.sink->wants_logits()) active.sink->OnLogits(logits);
+  return sampler_.Sample(active.sampling, /*choice=*/0, active.usage.completion_tokens, logits);
+}
+
+void Engine::TakeToken(ActiveRequest& active, Token token) {
   if (active.usage.completion_tokens == 0) {
     active.usage.time_to_first_token = clock_.Now() - active.submitted_at;
   }

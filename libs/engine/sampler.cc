@@ -6,6 +6,7 @@
 
 #include "libs/base/check.h"
 #include "libs/base/rng.h"
+#include "libs/ports/highest_logit.h"
 
 namespace cairn {
 namespace {
@@ -38,8 +39,7 @@ double SampleUniform(std::uint64_t seed, std::uint32_t choice, std::uint32_t out
 std::uint32_t Sampler::Sample(const SamplingOptions& options, std::uint32_t choice,
                               std::uint32_t output_index, absl::Span<const float> logits) {
   CAIRN_CHECK(!logits.empty());
-  const auto highest = static_cast<std::uint32_t>(std::max_element(logits.begin(), logits.end()) -
-                                                  logits.begin());  // the first of equals
+  const std::uint32_t highest = HighestLogit(logits);
   // A model with broken weights gives logits that are no numbers, which nothing can be sorted by.
   if (options.temperature <= 0 || !std::isfinite(logits[highest])) return highest;
 

@@ -204,7 +204,7 @@ bool Sequence::Plan(std::uint32_t rows_max, SequenceWork* work) {
   return true;
 }
 
-StepChunk Sequence::ChunkOf(const SequenceWork& work, bool logits) const {
+StepChunk Sequence::ChunkOf(const SequenceWork& work, LogitRows output) const {
   const NormalSegment& segment = layout().segments()[work.segment];
   const std::uint32_t per_block = layout().options().block_tokens;
   const std::uint32_t first_block = segment.first_block + work.first_row / per_block;
@@ -223,7 +223,7 @@ StepChunk Sequence::ChunkOf(const SequenceWork& work, bool logits) const {
     chunk.context = absl::MakeConstSpan(attended_).subspan(0, work.segment);
   }
   chunk.position = chunk.own.position + work.first_row;
-  chunk.logit_rows = logits ? LogitRows::kLast : LogitRows::kNone;
+  chunk.logit_rows = output;
   return chunk;
 }
 

@@ -74,8 +74,8 @@ class Sequence {
   // nothing is left to plan.
   bool Plan(std::uint32_t rows_max, SequenceWork* work);
   // The chunk for planned work. Its spans point into this object, until it is destroyed or the next
-  // Append; `logits` asks for the last row's.
-  StepChunk ChunkOf(const SequenceWork& work, bool logits) const;
+  // Append.
+  StepChunk ChunkOf(const SequenceWork& work, LogitRows output) const;
   bool EverythingPlanned() const;
   bool EverythingComputed() const;
 

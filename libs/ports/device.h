@@ -28,8 +28,22 @@ struct AttendedSegment {
   absl::Span<const std::byte* const> blocks;
 };
 
-// Which rows of a chunk want logits.
-enum class LogitRows : std::uint8_t { kNone, kLast, kAll };
+// What of a chunk's rows comes back, besides their keys and values.
+enum class LogitRows : std::uint8_t {
+  kNone,
+  kLast,       // the last row's logits
+  kAll,        // every row's
+  kLastToken,  // of the last row only the token that HighestLogit would choose: no logits move
+};
+
+// Where a step's results go, each exactly as large as the chunks ask for.
+struct StepOutput {
+  // NOLINTNEXTLINE(google-explicit-constructor): most steps ask for logits only
+  StepOutput(absl::Span<float> logits = {}, absl::Span<std::uint32_t> tokens = {})
+      : logits(logits), tokens(tokens) {}
+  absl::Span<float> logits;          // [row][vocabulary], in the order of the chunks
+  absl::Span<std::uint32_t> tokens;  // one for each chunk that asks for kLastToken, in order
+};
 
 // StepChunk is a run of tokens of one request, within one segment, to be computed in one step.
 // Positions count from the rows' origin: their span's first token for a span's rows (which attend
@@ -64,10 +78,16 @@ class Device {
   // Everything here that can change bits (keys.md, numerics): back end, tier, tile and split,
   // tables.
   virtual std::string numerics() const = 0;
-  // Computes `chunks` (at most limits::kStepRowsMax rows). `logits` receives the wanted rows in
-  // order, [rows][vocabulary] f32, and must have exactly that size. INVALID_ARGUMENT names a chunk
-  // that breaks the contract above; nothing else fails.
-  virtual absl::Status Run(absl::Span<const StepChunk> chunks, absl::Span<float> logits) = 0;
+  // Room for so many blocks, the most that one step attends. RESOURCE_EXHAUSTED says what there is
+  // no room for. Without this call room is made as steps need it. A device that reads blocks where
+  // they are needs none.
+  virtual absl::Status Reserve(std::uint32_t blocks) { return absl::OkStatus(); }
+  // Computes `chunks` (at most limits::kStepRowsMax rows).
+  //   INVALID_ARGUMENT    names a chunk that breaks the contract above, or wrong room for results
+  //   RESOURCE_EXHAUSTED  there is no memory for this step; smaller ones may go on
+  //   anything else       the device has failed, and is of no use any more
+  // On failure results and the blocks of `writes` hold anything.
+  virtual absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) = 0;
   // The pool that blocks of later chunks may lie in, `memory` cut into blocks of the layout: while
   // block i's word in `takes` stays what it is, every token that rows attend in it was there when
   // Run first saw the block under this word, or was stored by Run since. So a device with memory of

@@ -81,5 +81,25 @@ inline absl::Status CheckStep(absl::Span<const StepChunk> chunks, const StepLimi
   return absl::OkStatus();
 }
 
+// INVALID_ARGUMENT where `output` is not what the chunks ask for.
+inline absl::Status CheckOutput(absl::Span<const StepChunk> chunks, const StepLimits& limits,
+                                const StepOutput& output) {
+  std::size_t logit_rows = 0, tokens = 0;
+  for (const StepChunk& chunk : chunks) {
+    if (chunk.logit_rows == LogitRows::kLast) ++logit_rows;
+    if (chunk.logit_rows == LogitRows::kAll) logit_rows += chunk.tokens.size();
+    if (chunk.logit_rows == LogitRows::kLastToken) ++tokens;
+  }
+  if (output.logits.size() != logit_rows * limits.vocabulary) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("room for ", output.logits.size(), " logits, not for ", logit_rows, " rows"));
+  }
+  if (output.tokens.size() != tokens) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("room for ", output.tokens.size(), " tokens, not for ", tokens));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace cairn
 #endif  // CAIRN_LIBS_PORTS_STEP_CHECK_H_

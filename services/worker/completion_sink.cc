@@ -37,6 +37,13 @@ void HttpCompletionSink::OnFinish(FinishReason reason, absl::string_view text,
     }
     return;  // a stream that was begun is cut: its client sees no [DONE]
   }
+  if (reason == FinishReason::kFailed) {
+    if (!has_begun_) {
+      const absl::Status why = absl::InternalError(text);
+      reply_->Send(HttpStatusOf(why), "application/json", ErrorToJson(why));
+    }
+    return;
+  }
   CompletionReport& report = options_.report;
   report.finish_reason = reason == FinishReason::kStop ? "stop" : "length";
   report.prompt_tokens = usage.prompt_tokens;

@@ -115,7 +115,8 @@ absl::Status Worker::Parts::LoadModel(const WorkerOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(
       root, RootOf(fingerprint, options.name_space, options.salt, options.device.block_tokens));
   CAIRN_ASSIGN_OR_RETURN(pool, memory.Create("cairn-worker-pool", options.pool_bytes));
-  return absl::OkStatus();
+  const std::uint64_t blocks = options.pool_bytes / device->layout().block_bytes();
+  return device->Reserve(static_cast<std::uint32_t>(blocks));
 }
 
 absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
@@ -206,12 +207,16 @@ CompletionService::Health Worker::Parts::Health() {
   const char* const node =
       client == nullptr ? "none" : (client->is_connected() ? "connected" : "away");
   std::string body = absl::StrCat(
-      "{\"status\":\"", stats.is_closed ? "draining" : "ok", "\",\"node\":\"", node,
-      "\",\"root\":\"", root.ToHex(), "\",\"requests\":", stats.requests,
+      "{\"status\":\"",
+      stats.has_failed  ? "failed"
+      : stats.is_closed ? "draining"
+                        : "ok",
+      "\",\"node\":\"", node, "\",\"root\":\"", root.ToHex(), "\",\"requests\":", stats.requests,
       ",\"running\":", stats.running, ",\"waiting\":", stats.waiting,
       ",\"tokens_prompted\":", stats.tokens_prompted, ",\"tokens_reused\":", stats.tokens_reused,
       ",\"tokens_computed\":", stats.tokens_computed,
-      ",\"steps_thrown_away\":", stats.steps_thrown_away,
+      ",\"steps_thrown_away\":", stats.steps_thrown_away, ",\"steps_failed\":", stats.steps_failed,
+      ",\"requests_failed\":", stats.requests_failed,
       ",\"requests_acquired_again\":", stats.requests_acquired_again,
       ",\"requests_moved_off_arena\":", stats.requests_moved_off_arena,
       ",\"plans_by_service\":", stats.plans_by_service, ",\"plans_cached\":", stats.plans_cached,

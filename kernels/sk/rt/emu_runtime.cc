@@ -45,7 +45,8 @@ struct GraphParts {
 
 struct DeviceParts {
   explicit DeviceParts(const Device::Options& options)
-      : random(options.seed),
+      : allocation_bytes_max(options.allocation_bytes_max),
+        random(options.seed),
         machine({.seed = options.seed,
                  .skip_site = options.skip_site,
                  .less_site = options.less_site,
@@ -101,6 +102,7 @@ struct DeviceParts {
     return false;
   }
 
+  const std::size_t allocation_bytes_max;
   sk::emu::Random random;
   sk::emu::Machine machine;
   std::vector<StreamParts*> streams;
@@ -119,8 +121,6 @@ using internal::Operation;
 using internal::StreamParts;
 
 namespace {
-
-constexpr std::size_t kAllocationBytesMax = std::size_t{1} << 36;
 
 Status Enqueue(StreamParts& stream, Operation operation) {
   if (!stream.device->error.empty()) return Status(stream.device->error);
@@ -148,7 +148,7 @@ std::string Device::name() const { return "emulated Hopper"; }
 std::uint32_t Device::multiprocessors() const { return 2; }
 
 Result<Buffer> Device::Allocate(std::size_t bytes) {
-  if (bytes == 0 || bytes > kAllocationBytesMax) {
+  if (bytes == 0 || bytes > parts_->allocation_bytes_max) {
     return Status("Allocate: " + std::to_string(bytes) + " bytes");
   }
   void* memory = nullptr;

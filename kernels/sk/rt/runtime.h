@@ -167,7 +167,8 @@ class Device {
   struct Options {
     int ordinal = 0;         // which GPU
     std::uint64_t seed = 1;  // of the emulated one, and of the kernels on it
-    std::string skip_site;   // mutations of the emulated kernels (emu::Options)
+    std::size_t allocation_bytes_max = std::size_t{1} << 36;  // of the emulated one: more fails
+    std::string skip_site;  // mutations of the emulated kernels (emu::Options)
     std::string less_site;
     std::string up_site;
     std::string down_site;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "libs/base/bytes.h"
 #include "libs/base/rng.h"
 #include "libs/gguf/gguf_writer.h"
@@ -129,6 +130,32 @@ TEST_P(CudaDeviceWayTest, BitsDoNotDependOnWhoSharesTheStep) {
   }
 }
 
+// In steps that are graphs and in steps that are not.
+TEST_F(CudaDeviceTest, TokensAreThoseOfTheHighestLogits) {
+  Load(AttentionWay::kTilesInPlace);
+  const auto device = Make({});
+  ExpectTokensOfHighestLogits(*device, {Ids(1, 5), Ids(2, 3), Ids(3, 8), Ids(4, 2), Ids(5, 1)});
+  EXPECT_GT(device->graphs_captured(), 0u);
+  ExpectTokensOfHighestLogits(*device, {Ids(6, 20), Ids(7, 30), Ids(8, 9), Ids(9, 3), Ids(10, 2)});
+  ExpectTokensOfHighestLogits(*device, {Ids(11, 6)});
+}
+
+TEST_F(CudaDeviceTest, RoomThatThereIsNotIsNamed) {
+  CudaDevice::Options options;
+  options.device.allocation_bytes_max = std::size_t{16} << 20;
+  const auto device = Make(options), other = Make({});
+  const std::uint64_t block_bytes = device->layout().block_bytes();
+  const auto fit = static_cast<std::uint32_t>((std::size_t{16} << 20) / block_bytes);
+  EXPECT_TRUE(device->Reserve(fit).ok());
+  const absl::Status status = device->Reserve(fit + 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find(absl::StrCat((fit + 1) * block_bytes, " bytes of KV blocks")),
+            absl::string_view::npos)
+      << status;
+  EXPECT_TRUE(
+      AreBitsEqual(PrefixLogits(*device, Ids(9, 60), 20), PrefixLogits(*other, Ids(9, 60), 20)));
+}
+
 // A pool of the host that the device was told of.
 TEST_F(CudaDeviceTest, BlocksOfThePoolAreCopiedOnceForEachTake) {
   const auto device = Make({}), forgetful = Make({});
@@ -168,24 +195,58 @@ TEST_F(CudaDeviceTest, BlocksOfThePoolAreCopiedOnceForEachTake) {
   const std::vector<float> changed = run(*device, 36, 1);
   EXPECT_EQ(device->blocks_loaded(), 3u);
   EXPECT_TRUE(AreBitsEqual(changed, run(*forgetful, 36, 1)));
-  // A step that fails has copied nothing in.
-  ++takes[0];
-  const StepChunk failing{.tokens = absl::MakeConstSpan(ids).subspan(36, 1),
-                          .position = 36,
-                          .own = {.tokens = 37, .blocks = reads},
-                          .first_row = 36,
-                          .writes = absl::MakeConstSpan(writes).subspan(2),
-                          .logit_rows = LogitRows::kLast};
-  std::memcpy(writes[0], writes[2], block_bytes);
-  EXPECT_FALSE(device->Run({&failing, 1}, {}).ok());
-  const std::vector<float> after = run(*device, 36, 1);
-  EXPECT_TRUE(AreBitsEqual(after, run(*forgetful, 36, 1)));
-  EXPECT_FALSE(AreBitsEqual(after, changed));
-  EXPECT_EQ(device->blocks_loaded(), 6u);
 
   device->UsePool({}, {});
-  EXPECT_TRUE(AreBitsEqual(after, run(*device, 36, 1)));
-  EXPECT_EQ(device->blocks_loaded(), 9u);
+  EXPECT_TRUE(AreBitsEqual(changed, run(*device, 36, 1)));
+  EXPECT_EQ(device->blocks_loaded(), 6u);
+}
+
+// Whatever the step that failed had begun to keep.
+TEST_F(CudaDeviceTest, AStepWithoutMemoryFailsAndSmallerOnesGoOn) {
+  CudaDevice::Options options;
+  options.device.allocation_bytes_max = std::size_t{16} << 20;  // 4096 blocks
+  const auto device = Make(options), other = Make({});
+  const std::size_t block_bytes = device->layout().block_bytes();
+  constexpr std::size_t kChunks = 129, kBlocks = 32 * kChunks;
+  const HostBuffer pool = *HostBuffer::Allocate(kBlocks * block_bytes);
+  const std::vector<std::uint64_t> takes(kBlocks, 1);
+  device->UsePool({pool.data(), kBlocks * block_bytes}, takes);
+  std::vector<std::byte*> writes;
+  for (std::size_t i = 0; i < kBlocks; ++i) writes.push_back(pool.data() + i * block_bytes);
+  const std::vector<const std::byte*> reads(writes.begin(), writes.end());
+  const std::vector<std::uint32_t> ids = Ids(8, 41);
+  const auto first_logits = [&](CudaDevice& on) {
+    const StepChunk chunk{.tokens = absl::MakeConstSpan(ids).first(40),
+                          .own = {.tokens = 40, .blocks = absl::MakeConstSpan(reads).first(3)},
+                          .writes = absl::MakeConstSpan(writes).first(3),
+                          .logit_rows = LogitRows::kLast};
+    std::vector<float> logits(96);
+    const absl::Status status = on.Run({&chunk, 1}, absl::MakeSpan(logits));
+    EXPECT_TRUE(status.ok()) << status;
+    return logits;
+  };
+  const std::vector<float> wanted = first_logits(*other);
+  EXPECT_TRUE(AreBitsEqual(first_logits(*device), wanted));
+  std::vector<StepChunk> many;
+  for (std::size_t i = 0; i < kChunks; ++i) {
+    many.push_back(
+        {.tokens = absl::MakeConstSpan(ids).last(1),
+         .position = 511,
+         .own = {.tokens = 512, .blocks = absl::MakeConstSpan(reads).subspan(32 * i, 32)},
+         .first_row = 511,
+         .writes = absl::MakeConstSpan(writes).subspan(32 * i + 31, 1)});
+  }
+  const absl::Status status = device->Run(many, {});
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  const std::uint64_t loaded = device->blocks_loaded();
+  EXPECT_TRUE(AreBitsEqual(first_logits(*device), wanted));
+  const StepChunk next{.tokens = absl::MakeConstSpan(ids).last(1),
+                       .position = 40,
+                       .own = {.tokens = 41, .blocks = absl::MakeConstSpan(reads).first(3)},
+                       .first_row = 40,
+                       .writes = absl::MakeConstSpan(writes).subspan(2, 1)};
+  EXPECT_TRUE(device->Run({&next, 1}, {}).ok());
+  EXPECT_EQ(device->blocks_loaded(), loaded);  // all that the good steps stored is there
 }
 
 TEST_F(CudaDeviceTest, ChunkThatBreaksTheContractIsNamed) {

@@ -88,6 +88,17 @@ TEST_F(DeviceBlocksTest, TheLongestUnusedMakesRoom) {
   EXPECT_EQ(blocks_.capacity(), 4u);
 }
 
+TEST_F(DeviceBlocksTest, ReservedSlotsStay) {
+  blocks_.Reserve(5);
+  EXPECT_EQ(blocks_.capacity(), 5u);
+  EXPECT_THAT(Loaded({1, 2}), ElementsAre(1, 2));
+  EXPECT_EQ(blocks_.capacity(), 5u);
+  blocks_.Clear();
+  EXPECT_EQ(blocks_.capacity(), 5u);
+  EXPECT_THAT(Loaded({1, 2, 3, 4, 5, 6}), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(blocks_.capacity(), 8u);
+}
+
 TEST_F(DeviceBlocksTest, MoreBlocksThanThereIsRoomForEmptyAllSlots) {
   Loaded({0, 1});
   EXPECT_THAT(Loaded({0, 1, 2}), ElementsAre(0, 1, 2));

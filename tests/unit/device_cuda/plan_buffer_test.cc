@@ -47,6 +47,9 @@ TEST(StepShapeTest, GridsLeaveOutWhatOnlyMemoryIsMadeFor) {
   const StepShape few = StepShape::Of(PlanOf(2, 2, 2, 1)), many = StepShape::Of(PlanOf(2, 2, 3, 1));
   EXPECT_NE(few, many);
   EXPECT_EQ(few.Grids(), many.Grids());
+  StepPlan choosing = PlanOf(2, 2, 2, 1);
+  choosing.token_rows = 1;
+  EXPECT_NE(few.Grids(), StepShape::Of(choosing).Grids());
   for (std::uint32_t StepShape::*grid :
        {&StepShape::rows, &StepShape::decode_rows, &StepShape::rotated_tiles,
         &StepShape::query_tiles, &StepShape::logit_rows}) {

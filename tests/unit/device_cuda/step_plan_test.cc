@@ -133,6 +133,16 @@ TEST_F(StepPlanTest, LogitRowsAreCountedOverTheWholeStep) {
   EXPECT_EQ(plan.rows[5].first_tile, 2u);
 }
 
+TEST_F(StepPlanTest, RowsOfWhichOnlyTheTokenIsWantedComeLast) {
+  const auto one = Reads({0}), two = Reads({1}), three = Reads({2});
+  StepChunk token = Chunk(one, 0, 3), logits = Chunk(two, 0, 2), other = Chunk(three, 0, 12);
+  token.logit_rows = other.logit_rows = LogitRows::kLastToken;
+  logits.logit_rows = LogitRows::kLast;
+  const StepPlan plan = Plan({token, logits, other}, AttentionWay::kTilesInPlace);
+  EXPECT_THAT(plan.logit_rows, ElementsAre(4u, 2u, 16u));
+  EXPECT_EQ(plan.token_rows, 2u);
+}
+
 TEST_F(StepPlanTest, TheSimpleWayPlansNeitherDecodingNorQueryTiles) {
   const auto own = Reads({0});
   const StepPlan plan = Plan({Chunk(own, 0, 1), Chunk(own, 0, 9)});

@@ -42,6 +42,34 @@ TEST_F(HostDeviceTest, BitsDoNotDependOnChunksOrThreads) {
   }
 }
 
+TEST_F(HostDeviceTest, TokensAreThoseOfTheHighestLogits) {
+  std::vector<std::vector<std::uint32_t>> prompts;
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    prompts.emplace_back();
+    for (std::uint32_t t = 0; t < 3 + 5 * i; ++t) prompts.back().push_back((7 * t + 11 * i) % 96);
+  }
+  ExpectTokensOfHighestLogits(*Make({.threads = 2}), prompts);
+}
+
+TEST_F(HostDeviceTest, RoomThatIsNotWhatChunksAskForIsRefused) {
+  const auto device = Make({});
+  const std::vector<std::uint32_t> ids = {1, 2};
+  const HostBuffer pool = *HostBuffer::Allocate(device->layout().block_bytes());
+  std::byte* const write = pool.data();
+  const std::byte* const read = pool.data();
+  StepChunk chunk{.tokens = ids,
+                  .own = {.tokens = 2, .blocks = {&read, 1}},
+                  .writes = {&write, 1},
+                  .logit_rows = LogitRows::kLastToken};
+  std::vector<std::uint32_t> tokens(2);
+  const absl::Status two = device->Run({&chunk, 1}, {{}, absl::MakeSpan(tokens)});
+  EXPECT_EQ(two.message(), "room for 2 tokens, not for 1");
+  chunk.logit_rows = LogitRows::kAll;
+  std::vector<float> logits(96);
+  const absl::Status one = device->Run({&chunk, 1}, absl::MakeSpan(logits));
+  EXPECT_EQ(one.message(), "room for 96 logits, not for 2 rows");
+}
+
 TEST_F(HostDeviceTest, NumericsNamesWhatChangesBits) {
   const std::string bf16 = Make({.tier = "plain"})->numerics();
   EXPECT_NE(bf16, Make({.tier = "plain", .kv_dtype = KvDtype::kF32})->numerics());

@@ -23,6 +23,26 @@ TEST(EngineTest, AnswerEndsAtMaxTokens) {
   EXPECT_EQ(answer->usage.tokens_computed, 10u);
 }
 
+TEST(EngineTest, GreedyTokensAreTheSameWithoutLogits) {
+  EngineWorld with({}), without({.wants_logits = false});
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Rng rng(seed);
+    const std::vector<PromptSegment> prompt = {Prefix(RandomTokens(rng, 10 * seed))};
+    const std::vector<PromptSegment> other = {Prefix(RandomTokens(rng, 40))};
+    // In one step with an answer that is drawn, and so needs its logits.
+    std::vector<Answer*> answers;
+    for (EngineWorld* world : {&with, &without}) {
+      answers.push_back(world->Submit(prompt, 8));
+      answers.push_back(world->Submit(other, 8, {.temperature = 1, .seed = seed}));
+      answers.push_back(world->Submit(other, 8));
+      world->RunAll();
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[i]->tokens, answers[i + 3]->tokens) << i;
+    EXPECT_EQ(answers[0]->logits.size(), answers[0]->tokens.size());
+    EXPECT_TRUE(answers[3]->logits.empty());
+  }
+}
+
 TEST(EngineTest, StopStringEndsTheAnswerAndIsNotShown) {
   EngineWorld world({});
   Rng rng(1);

@@ -30,7 +30,8 @@ class LetterTokenizer : public TextTokenizer {
 
 class AnswerSink : public CompletionSink {
  public:
-  explicit AnswerSink(Answer* answer) : answer_(answer) {}
+  AnswerSink(Answer* answer, bool wants_logits) : answer_(answer), wants_logits_(wants_logits) {}
+  bool wants_logits() const override { return wants_logits_; }
   void OnLogits(absl::Span<const float> logits) override {
     answer_->logits.emplace_back(logits.begin(), logits.end());
   }
@@ -49,6 +50,7 @@ class AnswerSink : public CompletionSink {
 
  private:
   Answer* const answer_;
+  const bool wants_logits_;
 };
 
 Root TestRoot(std::uint32_t block_tokens) {
@@ -171,11 +173,12 @@ PromptHasher EngineWorld::Prompt(const std::vector<PromptSegment>& segments,
 Answer* EngineWorld::Submit(const std::vector<PromptSegment>& segments, std::uint32_t max_tokens,
                             SamplingOptions sampling, std::vector<std::string> stops) {
   answers_.emplace_back();
-  const auto id = engine->Submit({.prompt = Prompt(segments, max_tokens == 0),
-                                  .max_tokens = max_tokens,
-                                  .sampling = sampling,
-                                  .stops = std::move(stops)},
-                                 std::make_unique<AnswerSink>(&answers_.back()));
+  const auto id =
+      engine->Submit({.prompt = Prompt(segments, max_tokens == 0),
+                      .max_tokens = max_tokens,
+                      .sampling = sampling,
+                      .stops = std::move(stops)},
+                     std::make_unique<AnswerSink>(&answers_.back(), options_.wants_logits));
   EXPECT_TRUE(id.ok()) << id.status();
   return &answers_.back();
 }
@@ -185,7 +188,7 @@ absl::Status EngineWorld::SubmitStatus(const std::vector<PromptSegment>& segment
   answers_.emplace_back();
   return engine
       ->Submit({.prompt = Prompt(segments, max_tokens == 0), .max_tokens = max_tokens},
-               std::make_unique<AnswerSink>(&answers_.back()))
+               std::make_unique<AnswerSink>(&answers_.back(), options_.wants_logits))
       .status();
 }
 

@@ -96,6 +96,7 @@ class EngineWorld {
     bool has_cache = false;
     std::size_t cache_slots = 64;
     bool has_plans = false;
+    bool wants_logits = true;  // else greedy answers have none
   };
   explicit EngineWorld(const Options& options);
   ~EngineWorld();

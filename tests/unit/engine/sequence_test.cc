@@ -69,7 +69,7 @@ TEST_F(SequenceTest, PlansOnlyWhatIsMissingAroundHits) {
   EXPECT_EQ(work.first_row, 32u);
   EXPECT_EQ(work.rows, 28u);
   EXPECT_FALSE(sequence.Plan(100, &work));
-  const StepChunk chunk = sequence.ChunkOf(work, true);
+  const StepChunk chunk = sequence.ChunkOf(work, LogitRows::kLast);
   EXPECT_EQ(chunk.own.blocks.size(), 4u);
   EXPECT_EQ(chunk.own.blocks[1], Slot(0).bytes);
   EXPECT_EQ(chunk.writes.size(), 2u);
@@ -83,11 +83,11 @@ TEST_F(SequenceTest, SpanRowsCountFromTheirSpanAndSeeNothingElse) {
   SequenceWork work;
   ASSERT_TRUE(sequence.Plan(100, &work));
   ASSERT_TRUE(sequence.Plan(100, &work));
-  const StepChunk span = sequence.ChunkOf(work, false);
+  const StepChunk span = sequence.ChunkOf(work, LogitRows::kNone);
   EXPECT_TRUE(span.context.empty());
   EXPECT_EQ(span.position, 0u);
   ASSERT_TRUE(sequence.Plan(100, &work));
-  const StepChunk question = sequence.ChunkOf(work, true);
+  const StepChunk question = sequence.ChunkOf(work, LogitRows::kLast);
   ASSERT_EQ(question.context.size(), 2u);
   EXPECT_EQ(question.context[1].position, 5u);
   EXPECT_EQ(question.context[1].tokens, 20u);
