@@ -33,7 +33,7 @@ SK_KERNEL void SumPieces(ChecksumParams params) {
   const std::uint32_t begin = sk::Index(piece) * kPieceBytes;
   const std::uint32_t left = params.block_bytes - begin;
   const auto* words = reinterpret_cast<const std::uint64_t*>(
-      params.pool + std::uint64_t{slot} * params.block_bytes + begin);
+      params.pool + sk::Index(std::uint64_t{slot}) * params.block_bytes + begin);
   const std::uint64_t sum = Xxh3(words, left < kPieceBytes ? left : kPieceBytes, group.mask);
   if (group.is_writer) params.sums[sk::Index(group.index)] = sum;
 }

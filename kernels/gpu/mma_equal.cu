@@ -10,7 +10,8 @@ constexpr std::uint32_t kThreads = 128;
 // The 4-byte word of values 2 pair and 2 pair + 1 of a row.
 SK_DEVICE std::uint32_t WordOf(const std::uint16_t* rows, std::uint32_t k, std::uint32_t row,
                                std::uint32_t pair) {
-  return reinterpret_cast<const std::uint32_t*>(rows + std::uint64_t{row} * k)[pair];
+  const auto* words = reinterpret_cast<const std::uint32_t*>(rows);
+  return words[sk::Index(std::uint64_t{row} * (k / 2) + pair)];
 }
 
 struct EqualTile {
@@ -44,7 +45,7 @@ SK_DEVICE void SumByMma(const EqualParams& params, const EqualTile& tile, float*
     for (std::uint32_t i = 0; i < 4; ++i) {
       const std::uint32_t row = rows + (g + i / 2 * 8 + kRowShift) % 16;
       at[i] = row * kN + columns + (2 * t + i % 2 + kColumnShift) % 8;
-      c[i] = tile.start[at[i]];
+      c[i] = tile.start[sk::Index(at[i])];
     }
     for (std::uint32_t step = 0; step < params.k / 16; ++step) {
       std::uint32_t a[4], b[2];
@@ -58,21 +59,21 @@ SK_DEVICE void SumByMma(const EqualParams& params, const EqualTile& tile, float*
       if constexpr (kSum == kZeros) sk::MmaBf16(c, a, {0, 0});
     }
     SK_UNROLL
-    for (std::uint32_t i = 0; i < 4; ++i) sums[at[i]] = c[i];
+    for (std::uint32_t i = 0; i < 4; ++i) sums[sk::Index(at[i])] = c[i];
   }
 }
 
 template <std::uint32_t kN>
 SK_DEVICE void SumByChain(const EqualParams& params, const EqualTile& tile, float* sums) {
   for (std::uint32_t i = sk::ThreadIndex(); i < kEqualRows * kN; i += kThreads) {
-    float sum = tile.start[i];
+    float sum = tile.start[sk::Index(i)];
     for (std::uint32_t pair = 0; pair < params.k / 2; ++pair) {
       const std::uint32_t a = WordOf(tile.a, params.k, i / kN, pair);
       const std::uint32_t b = WordOf(tile.b, params.k, i % kN, pair);
       sum = sk::Fma(sk::LowBf16(a), sk::LowBf16(b), sum);
       sum = sk::Fma(sk::HighBf16(a), sk::HighBf16(b), sum);
     }
-    sums[i] = sum;
+    sums[sk::Index(i)] = sum;
   }
 }
 
@@ -82,8 +83,9 @@ SK_DEVICE void StoreChunks(const std::uint16_t* rows, std::uint32_t k, std::uint
                            std::byte* target) {
   for (std::uint32_t i = sk::ThreadIndex(); i < kRows * 2; i += kThreads) {
     const std::uint32_t row = i / 2, half = i % 2;
-    const sk::Words4 words = sk::Load16(rows + std::uint64_t{row} * k + step * 16 + half * 8);
-    sk::Store16(target + row / 8 * 256 + half * 128 + row % 8 * 16, words);
+    const std::uint64_t from = sk::Index(std::uint64_t{row} * (k / 8) + step * 2 + half);
+    const std::uint32_t to = sk::Index(row / 8 * 16 + half * 8 + row % 8);
+    sk::Store16(target + to * 16, sk::Load16(rows + from * 8));
   }
 }
 
@@ -100,7 +102,8 @@ SK_DEVICE void SumByWgmma(const EqualParams& params, const EqualTile& tile, floa
   float d[kN / 2];
   SK_UNROLL
   for (std::uint32_t i = 0; i < kN / 2; ++i) {
-    d[i] = tile.start[(rows + g + i / 2 % 2 * 8) * kN + i / 4 * 8 + 2 * t + i % 2];
+    const std::uint32_t at = (rows + g + i / 2 % 2 * 8) * kN + i / 4 * 8 + 2 * t + i % 2;
+    d[i] = tile.start[sk::Index(at)];
   }
   std::uint32_t fragment[4];
   for (std::uint32_t step = 0; step < params.k / 16; ++step) {
@@ -121,7 +124,8 @@ SK_DEVICE void SumByWgmma(const EqualParams& params, const EqualTile& tile, floa
   }
   SK_UNROLL
   for (std::uint32_t i = 0; i < kN / 2; ++i) {
-    sums[(rows + g + i / 2 % 2 * 8) * kN + i / 4 * 8 + 2 * t + i % 2] = d[i];
+    const std::uint32_t at = (rows + g + i / 2 % 2 * 8) * kN + i / 4 * 8 + 2 * t + i % 2;
+    sums[sk::Index(at)] = d[i];
   }
 }
 
@@ -129,15 +133,18 @@ template <int kN, bool kIsRegisterA>
 SK_KERNEL void EqualSumsOfTile(EqualParams params) {
   const std::uint64_t index = sk::BlockIndexX();
   constexpr std::uint32_t kValues = kEqualRows * kN;
-  const EqualTile tile{params.a + index * kEqualRows * params.k, params.b + index * kN * params.k,
-                       params.start + index * kValues, index * kValues};
+  EqualTile tile;
+  tile.a = params.a + sk::Index(index) * kEqualRows * params.k;
+  tile.b = params.b + sk::Index(index) * kN * params.k;
+  tile.start = params.start + sk::Index(index) * kValues;
+  tile.first = sk::Index(index) * kValues;
   const std::uint64_t all = std::uint64_t{params.tiles} * kValues;
   float* sums = params.sums + tile.first;
-  SumByMma<kN, kByMma>(params, tile, sums + kByMma * all);
-  SumByMma<kN, kMoved>(params, tile, sums + kMoved * all);
-  SumByMma<kN, kZeros>(params, tile, sums + kZeros * all);
-  SumByChain<kN>(params, tile, sums + kByChain * all);
-  SumByWgmma<kN, kIsRegisterA>(params, tile, sums + kByWgmma * all);
+  SumByMma<kN, kByMma>(params, tile, sums + sk::Index(std::uint64_t{kByMma}) * all);
+  SumByMma<kN, kMoved>(params, tile, sums + sk::Index(std::uint64_t{kMoved}) * all);
+  SumByMma<kN, kZeros>(params, tile, sums + sk::Index(std::uint64_t{kZeros}) * all);
+  SumByChain<kN>(params, tile, sums + sk::Index(std::uint64_t{kByChain}) * all);
+  SumByWgmma<kN, kIsRegisterA>(params, tile, sums + sk::Index(std::uint64_t{kByWgmma}) * all);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint32_t kCopyThreads = 512;
 constexpr std::uint32_t kAhead = 8;  // loads of 16 bytes that a thread has under way
-constexpr std::uint32_t kMmaThreads = 256, kMmaSums = 8;
-constexpr std::uint32_t kWgmmaColumns = 256, kWgmmaSteps = 4, kWgmmaThreads = 256;
+constexpr std::uint32_t kMmaSums = 8;
+constexpr std::uint32_t kWgmmaColumns = 256, kWgmmaSteps = 4;
 constexpr std::uint32_t kWgmmaTileBytes = 2 * 64 * 32 + kWgmmaColumns * 32;  // of one step
 
 // splitmix's last steps, in 32 bits.
@@ -37,7 +37,8 @@ SK_KERNEL void ReadWords(ReadParams params) {
     for (std::uint32_t j = 0; j < kAhead; ++j) {
       const std::uint64_t at = i + j * stride;
       words[j] = {};
-      if (at < count) words[j] = sk::LoadStreaming16(params.source + at * 16);
+      const std::uint64_t from = sk::Index(at);
+      if (at < count) words[j] = sk::LoadStreaming16(params.source + from * 16);
     }
     SK_UNROLL
     for (std::uint32_t j = 0; j < kAhead; ++j) {
@@ -56,12 +57,14 @@ SK_KERNEL void CopyWords(CopyParams params) {
     SK_UNROLL
     for (std::uint32_t j = 0; j < kAhead; ++j) {
       const std::uint64_t at = i + j * stride;
-      if (at < count) words[j] = sk::LoadStreaming16(params.source + at * 16);
+      const std::uint64_t from = sk::Index(at);
+      if (at < count) words[j] = sk::LoadStreaming16(params.source + from * 16);
     }
     SK_UNROLL
     for (std::uint32_t j = 0; j < kAhead; ++j) {
       const std::uint64_t at = i + j * stride;
-      if (at < count) sk::Store16(params.target + at * 16, words[j]);
+      const std::uint64_t to = sk::Index(at);
+      if (at < count) sk::Store16(params.target + to * 16, words[j]);
     }
   }
 }
@@ -70,7 +73,7 @@ SK_KERNEL void RandomWords(RandomParams params) {
   const std::uint64_t stride = std::uint64_t{sk::BlockCountX()} * kCopyThreads;
   for (std::uint64_t i = std::uint64_t{sk::BlockIndexX()} * kCopyThreads + sk::ThreadIndex();
        i < params.count; i += stride) {
-    params.words[i] = RandomPair(static_cast<std::uint32_t>(i) ^ Hash(params.seed));
+    params.words[sk::Index(i)] = RandomPair(static_cast<std::uint32_t>(i) ^ Hash(params.seed));
   }
 }
 
@@ -79,12 +82,12 @@ SK_KERNEL void ClockWords(ClockParams params) {
   const std::uint64_t begun = Nanoseconds(), cycles = Cycles();
   std::uint64_t now = begun;
   while (now - begun < params.nanoseconds) now = Nanoseconds();
-  params.passed[0] = Cycles() - cycles;
-  params.passed[1] = now - begun;
+  params.passed[sk::Index(0)] = Cycles() - cycles;
+  params.passed[sk::Index(1)] = now - begun;
 }
 
 SK_KERNEL void MmaRounds(ProductParams params) {
-  const std::uint32_t seed = sk::BlockIndexX() * kMmaThreads + sk::ThreadIndex();
+  const std::uint32_t seed = sk::BlockIndexX() * kProductThreads + sk::ThreadIndex();
   std::uint32_t a[4], b[kMmaSums][2];
   SK_UNROLL
   for (std::uint32_t i = 0; i < 4; ++i) a[i] = RandomPair(seed * 32 + i);
@@ -105,7 +108,8 @@ SK_KERNEL void MmaRounds(ProductParams params) {
   for (std::uint32_t i = 0; i < kMmaSums; ++i) {
     sum += sums[i][0] + sums[i][1] + sums[i][2] + sums[i][3];
   }
-  if (sk::ThreadIndex() == 0) params.sums[sk::BlockIndexX()] = sum;
+  const std::uint32_t at = sk::BlockIndexX() * kProductThreads + sk::ThreadIndex();
+  params.sums[sk::Index(at)] = sum;
 }
 
 // Two warpgroups, each with an A of its own and all of B, in kWgmmaSteps tiles that are used again
@@ -113,8 +117,8 @@ SK_KERNEL void MmaRounds(ProductParams params) {
 SK_KERNEL void WgmmaRounds(ProductParams params) {
   auto* words = reinterpret_cast<std::uint32_t*>(sk::SharedMemory());
   for (std::uint32_t i = sk::ThreadIndex(); i < kWgmmaSteps * kWgmmaTileBytes / 4;
-       i += kWgmmaThreads) {
-    words[i] = RandomPair(i ^ Hash(sk::BlockIndexX()));
+       i += kProductThreads) {
+    words[sk::Index(i)] = RandomPair(i ^ Hash(sk::BlockIndexX()));
   }
   sk::FenceProxyAsync();
   sk::SyncBlock();
@@ -138,7 +142,8 @@ SK_KERNEL void WgmmaRounds(ProductParams params) {
   float sum = 0;
   SK_UNROLL
   for (std::uint32_t i = 0; i < kWgmmaColumns / 2; ++i) sum += d[i];
-  if (sk::ThreadIndex() == 0) params.sums[sk::BlockIndexX()] = sum;
+  const std::uint32_t at = sk::BlockIndexX() * kProductThreads + sk::ThreadIndex();
+  params.sums[sk::Index(at)] = sum;
 }
 
 }  // namespace
@@ -159,17 +164,18 @@ rt::Status ReadClock(rt::Stream& stream, const ClockParams& params) {
   return rt::Launch(stream, {.threads = 32}, ClockWords, params);
 }
 rt::Status RunMma(rt::Stream& stream, const ProductParams& params) {
-  return rt::Launch(stream, {.blocks_x = params.blocks, .threads = kMmaThreads}, MmaRounds, params);
+  return rt::Launch(stream, {.blocks_x = params.blocks, .threads = kProductThreads}, MmaRounds,
+                    params);
 }
 rt::Status RunWgmma(rt::Stream& stream, const ProductParams& params) {
   return rt::Launch(stream,
                     {.blocks_x = params.blocks,
-                     .threads = kWgmmaThreads,
+                     .threads = kProductThreads,
                      .shared_bytes = kWgmmaSteps * kWgmmaTileBytes},
                     WgmmaRounds, params);
 }
 double MmaFlops(const ProductParams& params) {
-  return 2.0 * 16 * 8 * 16 * kMmaSums * (kMmaThreads / 32) * params.rounds * params.blocks;
+  return 2.0 * 16 * 8 * 16 * kMmaSums * (kProductThreads / 32) * params.rounds * params.blocks;
 }
 double WgmmaFlops(const ProductParams& params) {
   return 2.0 * 64 * kWgmmaColumns * 16 * kWgmmaSteps * 2 * params.rounds * params.blocks;

@@ -45,8 +45,9 @@ struct ClockParams {
 rt::Status ReadClock(rt::Stream& stream, const ClockParams& params);
 
 // Nothing but products of random data, in registers (mma.sync) or from shared memory (wgmma).
+inline constexpr std::uint32_t kProductThreads = 256;  // of a block
 struct ProductParams {
-  float* sums;  // [blocks], so that the products stay
+  float* sums;  // [blocks][kProductThreads], so that the products stay
   std::uint32_t rounds;
   std::uint32_t blocks;
 };

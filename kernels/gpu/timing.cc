@@ -20,6 +20,7 @@ Sizes Sizes::Real() {
                     {2048, 4096, 4096},
                     {2048, 28672, 4096},
                     {8192, 8192, 8192}},
+          .rows = {4096, 14336, 128256, 32, 8, 128, 16, {64, 2048}},  // Llama-3-8B
           .checksum_block = 2 << 20,
           .gather_bytes = 64 << 20,
           .gather_blocks = {16 << 10, 128 << 10, 2 << 20},
@@ -34,6 +35,7 @@ Sizes Sizes::Tiny() {
           .decode = {{2, 100, 4, 2, 64}},
           .prefill = {96, 40, 2, 1, 64},
           .gemms = {{3, 128, 64}, {70, 128, 64}},
+          .rows = {64, 96, 300, 2, 2, 64, 16, {3, 40}},
           .checksum_block = 8 << 10,
           .gather_bytes = 32 << 10,
           .gather_blocks = {4 << 10},
@@ -82,7 +84,7 @@ rt::Status TimeMemory(Bench& bench, const Sizes& sizes) {
 rt::Status TimeProducts(Bench& bench, const Sizes& sizes) {
   Memory memory(bench);
   const std::uint32_t sms = bench.facts().multiprocessors;
-  const rt::Buffer sums = memory.Empty(sms * 8);
+  const rt::Buffer sums = memory.Empty(std::size_t{sms} * 2 * kProductThreads * sizeof(float));
   if (!memory.status().ok()) return memory.status();
   const ProductParams mma{sums.as<float>(), sizes.product_rounds, sms * 2};
   const ProductParams wgmma{sums.as<float>(), sizes.product_rounds, sms};
@@ -152,6 +154,7 @@ std::string TimeAll(Bench& bench, const Sizes& sizes, const std::string& cublas_
   }
   note("prefill", TimePrefill(bench, sizes.prefill));
   note("gemm", TimeGemms(bench, sizes, cublas_path));
+  note("rows", TimeRows(bench, sizes.rows));
   note("copy", TimeCopies(bench, sizes));
   note("host copy", TimeHostCopies(bench, sizes));
   return wrong;

@@ -38,7 +38,7 @@ template <std::uint32_t kTileRows>
 SK_DEVICE void LoadStep(const LinearParams& params, const Work& work, sk::SharedAddress base,
                         std::uint32_t step) {
   using T = Tile<kTileRows>;
-  const sk::SharedAddress stage = base + step % kStages * T::kStageBytes;
+  const sk::SharedAddress stage = base + sk::Index(step % kStages) * T::kStageBytes;
   const std::uint32_t chunk = sk::ThreadIndex() % 8;
   const std::uint32_t k = work.k_begin + step * kLinearStepDepth + chunk * 8;
   SK_UNROLL
@@ -50,7 +50,9 @@ SK_DEVICE void LoadStep(const LinearParams& params, const Work& work, sk::Shared
     const bool is_inside = row < (is_x ? work.rows : params.n) && k < work.k_end;
     const std::uint64_t piece = sk::Index((std::uint64_t{row} * params.k + k) / 8);
     const std::uint16_t* source = is_inside ? matrix + piece * 8 : matrix;
-    sk::CopyAsyncZeroFill<16>(stage + Swizzled(in_stage, chunk), source, is_inside ? 16 : 0);
+    const std::uint32_t row_to = sk::Index(in_stage);
+    const std::uint32_t chunk_to = sk::Index(chunk);
+    sk::CopyAsyncZeroFill<16>(stage + Swizzled(row_to, chunk_to), source, is_inside ? 16 : 0);
   }
 }
 
@@ -66,14 +68,16 @@ SK_DEVICE void MultiplyStep(sk::SharedAddress stage, std::uint32_t warp_row,
     std::uint32_t b[2][4];  // two columns' octets each: {low k, high k} of one, then of the other
     SK_UNROLL
     for (std::uint32_t pair = 0; pair < 2; ++pair) {
-      const std::uint32_t row = warp_column + pair * 16 + lane / 16 * 8 + lane % 8;
-      sk::LoadMatrix<4>(b[pair], tile_w + Swizzled(row, 2 * k + lane / 8 % 2));
+      const std::uint32_t row = sk::Index(warp_column + pair * 16 + lane / 16 * 8 + lane % 8);
+      const std::uint32_t chunk = sk::Index(2 * k + lane / 8 % 2);
+      sk::LoadMatrix<4>(b[pair], tile_w + Swizzled(row, chunk));
     }
     SK_UNROLL
     for (std::uint32_t band = 0; band < Tile<kTileRows>::kBands; ++band) {
       std::uint32_t a[4];
-      const std::uint32_t row = warp_row + band * 16 + lane % 16;
-      sk::LoadMatrix<4>(a, stage + Swizzled(row, 2 * k + lane / 16));
+      const std::uint32_t row = sk::Index(warp_row + band * 16 + lane % 16);
+      const std::uint32_t chunk = sk::Index(2 * k + lane / 16);
+      sk::LoadMatrix<4>(a, stage + Swizzled(row, chunk));
       SK_UNROLL
       for (std::uint32_t octet = 0; octet < 4; ++octet) {
         const std::uint32_t columns[2] = {b[octet / 2][octet % 2 * 2],
@@ -137,7 +141,8 @@ SK_KERNEL void MultiplyTiles(LinearParams params) {
     sk::CommitCopies();
     // Phase 3: products.
     if (is_needed) {
-      MultiplyStep<kTileRows>(base + step % kStages * T::kStageBytes, warp_row, warp_column, sums);
+      const sk::SharedAddress stage = base + sk::Index(step % kStages) * T::kStageBytes;
+      MultiplyStep<kTileRows>(stage, warp_row, warp_column, sums);
     }
     if constexpr (T::kFolds) {
       if ((step + 1) % split_steps == 0 || step + 1 == steps) {
@@ -159,7 +164,8 @@ SK_KERNEL void MultiplyTiles(LinearParams params) {
     if (T::kFolds || splits.count == 1) {
       StoreSums(params, row, column, pair);
     } else {
-      float* partial = params.partials + (std::uint64_t{split} * params.rows_max + row) * params.n;
+      const std::uint64_t to = sk::Index(std::uint64_t{split} * params.rows_max + row);
+      float* partial = params.partials + to * params.n;
       if (column < params.n) partial[sk::Index(column)] = pair.low;
       if (column + 1 < params.n) partial[sk::Index(column + 1)] = pair.high;
     }
@@ -175,7 +181,7 @@ SK_KERNEL void FoldPartials(LinearParams params) {
   if (row >= *params.row_count || column >= params.n) return;
   const std::uint32_t count = SplitsOf(params.n, params.k).count;
   const std::uint64_t stride = std::uint64_t{params.rows_max} * params.n;
-  const float* partial = params.partials + std::uint64_t{row} * params.n;
+  const float* partial = params.partials + sk::Index(std::uint64_t{row}) * params.n;
   SumPair total = {-0.0f, -0.0f};
   for (std::uint32_t split = 0; split < count; ++split, partial += stride) {
     total.low += partial[sk::Index(column)];

@@ -8,8 +8,8 @@ namespace {
 SK_DEVICE std::uint32_t PairAt(const std::uint16_t* matrix, std::uint32_t row, std::uint32_t rows,
                                std::uint32_t k, std::uint32_t width) {
   if (row >= rows) return 0;
-  const std::uint64_t at = sk::Index(std::uint64_t{row} * width + k);
-  return *reinterpret_cast<const std::uint32_t*>(matrix + at);
+  const std::uint64_t at = std::uint64_t{row} * width + k;
+  return reinterpret_cast<const std::uint32_t*>(matrix)[sk::Index(at / 2)];
 }
 
 // The simple kernel: one warp a tile of 16 rows and 8 columns, fragments straight from global

@@ -12,10 +12,13 @@ SK_DEVICE float BlockSum(float value, float* words) {
   for (std::uint32_t step = 16; step > 0; step /= 2) {
     value += sk::ShuffleXor(value, step);
   }
-  if (sk::LaneIndex() == 0) words[sk::WarpIndex()] = value;
+  const std::uint32_t mine = sk::Index(sk::WarpIndex());
+  if (sk::LaneIndex() == 0) words[mine] = value;
   sk::SyncBlock();
-  float sum = words[0];
-  for (std::uint32_t warp = 1; warp < sk::ThreadCount() / 32; ++warp) sum += words[warp];
+  float sum = words[sk::Index(0)];
+  for (std::uint32_t warp = 1; warp < sk::ThreadCount() / 32; ++warp) {
+    sum += words[sk::Index(warp)];
+  }
   return sum;
 }
 

@@ -16,14 +16,15 @@ SK_KERNEL void RoundElements(ElementsParams params) {
   const std::uint32_t row = sk::BlockIndexY();
   const std::uint32_t i = (sk::BlockIndexX() * kThreads + sk::ThreadIndex()) * 2;
   if (row >= *params.row_count || i >= params.width) return;
-  const std::uint64_t from = std::uint64_t{row} * params.width * (kGates ? 2 : 1) + i;
-  const float* x = params.x + sk::Index(from);
-  float low = x[0], high = x[1];
+  const float* x = params.x + std::uint64_t{row} * params.width * (kGates ? 2 : 1);
+  float low = x[sk::Index(i)];
+  float high = x[sk::Index(i + 1)];
   if constexpr (kGates) {
-    low = Silu(low) * x[params.width];
-    high = Silu(high) * x[params.width + 1];
+    low = Silu(low) * x[sk::Index(params.width + i)];
+    high = Silu(high) * x[sk::Index(params.width + i + 1)];
   }
-  auto* y = reinterpret_cast<std::uint32_t*>(params.y + std::uint64_t{row} * params.width);
+  const std::uint64_t to = sk::Index(std::uint64_t{row});
+  auto* y = reinterpret_cast<std::uint32_t*>(params.y + to * params.width);
   y[sk::Index(i / 2)] = sk::PackBf16(low, high);
 }
 

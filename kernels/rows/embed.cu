@@ -18,7 +18,8 @@ SK_KERNEL void WidenRows(EmbedParams params) {
   const std::uint64_t from = std::uint64_t{params.tokens[sk::Index(row)]} * params.width + i;
   const auto* table = reinterpret_cast<const std::uint32_t*>(params.table);
   const std::uint32_t pair = table[sk::Index(from / 2)];
-  auto* to = reinterpret_cast<Floats2*>(params.x + std::uint64_t{row} * params.width);
+  const std::uint64_t to_row = sk::Index(std::uint64_t{row});
+  auto* to = reinterpret_cast<Floats2*>(params.x + to_row * params.width);
   to[sk::Index(i / 2)] = {sk::LowBf16(pair), sk::HighBf16(pair)};
 }
 

@@ -23,7 +23,7 @@ SK_KERNEL void StoreRows(StoreKvParams params) {
   const KvBlocks& blocks = params.blocks;
   const TokenPlace place = params.places[sk::Index(row)];
   const std::uint32_t pieces = 2 * blocks.kv_heads * (blocks.head_dim / 8);
-  std::byte* block = blocks.pool + place.slot * blocks.block_bytes;
+  std::byte* block = blocks.pool + sk::Index(place.slot) * blocks.block_bytes;
   for (std::uint32_t i = sk::ThreadIndex(); i < pieces; i += kThreads) {
     const std::uint64_t from = sk::Index(std::uint64_t{row} * pieces + i);
     const std::uint64_t to = sk::Index(PieceInBlock(blocks, params.layer, place.token, i));
@@ -38,7 +38,7 @@ SK_KERNEL void TakeRows(TakeKvParams params) {
   const KvBlocks& blocks = params.blocks;
   const TokenPlace place = params.places[sk::Index(row)];
   const std::uint32_t pieces = 2 * blocks.kv_heads * (blocks.head_dim / 8);
-  const std::byte* block = blocks.pool + place.slot * blocks.block_bytes;
+  const std::byte* block = blocks.pool + sk::Index(place.slot) * blocks.block_bytes;
   std::byte* host_block =
       params.host_blocks == nullptr ? nullptr : params.host_blocks[sk::Index(row)];
   for (std::uint32_t i = sk::ThreadIndex(); i < pieces; i += kThreads) {

@@ -22,10 +22,12 @@ struct alignas(8) Pairs2 {
 SK_KERNEL void NormalizeRows(NormParams params) {
   const std::uint32_t row = sk::BlockIndexX();
   if (row >= *params.row_count) return;
-  const std::uint32_t from = params.picked == nullptr ? row : params.picked[sk::Index(row)];
-  const auto* x = reinterpret_cast<const Floats4*>(params.x + std::uint64_t{from} * params.width);
+  std::uint64_t from = row;
+  if (params.picked != nullptr) from = params.picked[sk::Index(row)];
+  const auto* x = reinterpret_cast<const Floats4*>(params.x + sk::Index(from) * params.width);
   const auto* weight = reinterpret_cast<const Floats4*>(params.weight);
-  auto* y = reinterpret_cast<Pairs2*>(params.y + std::uint64_t{row} * params.width);
+  const std::uint64_t to = sk::Index(std::uint64_t{row});
+  auto* y = reinterpret_cast<Pairs2*>(params.y + to * params.width);
   const std::uint32_t quads = params.width / 4;
 
   float sum = 0;

@@ -39,9 +39,12 @@ SK_DEVICE Best BlockBest(Best best, Best* words) {
     other.token = sk::ShuffleXor(best.token, step);
     best = Better(best, other);
   }
-  if (sk::LaneIndex() == 0) words[sk::WarpIndex()] = best;
+  const std::uint32_t mine = sk::Index(sk::WarpIndex());
+  if (sk::LaneIndex() == 0) words[mine] = best;
   sk::SyncBlock();
-  for (std::uint32_t warp = 0; warp < kWarps; ++warp) best = Better(best, words[warp]);
+  for (std::uint32_t warp = 0; warp < kWarps; ++warp) {
+    best = Better(best, words[sk::Index(warp)]);
+  }
   return best;
 }
 
@@ -71,7 +74,8 @@ SK_DEVICE float Log(float x) {
 SK_KERNEL void SummarizeRows(SampleParams params) {
   const std::uint32_t row = sk::BlockIndexX();
   if (row >= *params.row_count) return;
-  const float* logits = params.logits + std::uint64_t{row} * params.vocabulary;
+  const std::uint64_t from = sk::Index(std::uint64_t{row});
+  const float* logits = params.logits + from * params.vocabulary;
   auto* bests = reinterpret_cast<Best*>(sk::SharedMemory());
   auto* sums = reinterpret_cast<float*>(bests + kWarps);
 

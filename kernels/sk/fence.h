@@ -11,11 +11,13 @@
 
 namespace cairn::sk {
 
-// fence.proxy.async: this thread's generic writes so far, and those it has seen by
-// synchronisation, come before async accesses that are ordered after the fence.
+// fence.proxy.async.shared::cta: this thread's generic writes to shared memory so far, and those it
+// has seen by synchronisation, come before async accesses that are ordered after the fence. Not
+// those to global memory: a fence for both costs a MEMBAR.ALL.GPU (nvcc 13's SASS), and what a
+// kernel wrote is there for the next one's bulk loads without.
 // Emulator: async accesses read a second copy of shared memory, which this call brings up to date
 // with all generic writes done so far; under random schedules a fence that comes too early, or in
-// one thread only, leaves stale bytes there. Global memory has no second copy: not checked.
+// one thread only, leaves stale bytes there. Global memory has no second copy.
 SK_OP void FenceProxyAsync(Site site = Site::Here());
 
 // fence.mbarrier_init: makes mbarriers initialised so far usable by bulk copies. Other threads need

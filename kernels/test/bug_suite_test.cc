@@ -247,6 +247,8 @@ SK_TEST(EverySiteOfTheSpecimensMatters) {
     std::vector<sk::emu::SiteUse> sites = SitesOf(specimen);
     SK_EXPECT(sites.size() >= 6);
     for (const sk::emu::SiteUse& use : sites) {
+      // An index that is moved may lead anywhere: mutate.py moves each in a process of its own.
+      if (use.operation == "Index") continue;
       for (const bool is_less : {false, true}) {
         if (is_less && !IsWait(use.operation)) continue;
         const std::uint32_t caught =

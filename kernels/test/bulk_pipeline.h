@@ -49,8 +49,9 @@ struct BulkStage {
   sk::SharedAddress tiles, full, empty;
 };
 SK_DEVICE BulkStage StageOf(sk::SharedAddress base, std::uint32_t step) {
-  const std::uint32_t stage = step % kBulkStages;
-  const sk::SharedAddress barriers = base + kBulkStages * kBulkStageBytes + stage * 16;
+  const std::uint32_t stage = sk::Index(step % kBulkStages);
+  const std::uint32_t pair = sk::Index(step % kBulkStages);
+  const sk::SharedAddress barriers = base + kBulkStages * kBulkStageBytes + pair * 16;
   return {base + stage * kBulkStageBytes, barriers, barriers + 8};
 }
 
@@ -68,8 +69,10 @@ SK_DEVICE void Produce(const BulkPipelineParams& params, sk::SharedAddress base)
                                                                       : 2;
       sk::MbarrierArriveExpect(stage.full, kTiles * kBulkTileBytes);
     }
-    sk::BulkLoad(stage.tiles, params.a + step * 4096, kBulkTileBytes, stage.full);
-    sk::BulkLoad(stage.tiles + kBulkTileBytes, params.b + step * 4096, kBulkTileBytes, stage.full);
+    const std::uint16_t* a = params.a + sk::Index(step) * 4096;
+    sk::BulkLoad(stage.tiles, a, kBulkTileBytes, stage.full);
+    const std::uint16_t* b = params.b + sk::Index(step) * 4096;
+    sk::BulkLoad(stage.tiles + kBulkTileBytes, b, kBulkTileBytes, stage.full);
   }
 }
 
@@ -94,8 +97,10 @@ SK_DEVICE void Consume(const BulkPipelineParams& params, sk::SharedAddress base)
     if (kBug != BulkBug::kWarpLeftOut || warp != 3) {
       SK_UNROLL
       for (std::uint32_t k = 0; k < 4; ++k) {
+        const std::uint32_t of_a = sk::Index(k);
+        const std::uint32_t of_b = sk::Index(k);
         sk::Wgmma<64, sk::InputType::kBf16, sk::Major::kK, sk::Major::kK>(
-            d, sk::Advance(a, k * 32), sk::Advance(b, k * 32), true);
+            d, sk::Advance(a, of_a * 32), sk::Advance(b, of_b * 32), true);
       }
     }
     if constexpr (kBug != BulkBug::kNoWgmmaCommit) {
@@ -118,7 +123,7 @@ SK_DEVICE void Consume(const BulkPipelineParams& params, sk::SharedAddress base)
   SK_UNROLL
   for (std::uint32_t i = 0; i < 32; ++i) {
     const std::uint32_t row = 16 * warp + lane / 4 + i / 2 % 2 * 8;
-    params.c[row * 64 + i / 4 * 8 + lane % 4 * 2 + i % 2] = d[i];
+    params.c[sk::Index(row * 64 + i / 4 * 8 + lane % 4 * 2 + i % 2)] = d[i];
   }
 }
 

@@ -37,13 +37,17 @@ inline constexpr std::uint32_t kCopyThreads = 128;
 // Copies k-columns [32 step, 32 step + 32) of A and B into the step's stage: 4 x 16 bytes a thread.
 SK_DEVICE void LoadStep(const CopyPipelineParams& params, sk::SharedAddress base,
                         std::uint32_t step, std::uint32_t extra_rows) {
-  const sk::SharedAddress stage = base + step % kCopyStages * 2 * kCopyTileBytes;
+  const sk::SharedAddress stage = base + sk::Index(step % kCopyStages) * 2 * kCopyTileBytes;
   for (std::uint32_t i = sk::ThreadIndex(); i < 256; i += kCopyThreads) {
     const std::uint32_t row = i / 4, chunk = i % 4;
-    const std::uint32_t offset = row * kCopyRowBytes + chunk * 16;
-    const std::size_t source = std::size_t{row + extra_rows} * params.k + step * 32 + chunk * 8;
-    sk::CopyAsync<16>(stage + offset, params.a + source);
-    sk::CopyAsync<16>(stage + kCopyTileBytes + offset, params.b + source);
+    const std::uint32_t piece = row * (kCopyRowBytes / 16) + chunk;
+    const std::size_t source = std::size_t{row + extra_rows} * (params.k / 8) + step * 4 + chunk;
+    const std::uint32_t to_a = sk::Index(piece);
+    const std::size_t from_a = sk::Index(source);
+    sk::CopyAsync<16>(stage + to_a * 16, params.a + from_a * 8);
+    const std::uint32_t to_b = sk::Index(piece);
+    const std::size_t from_b = sk::Index(source);
+    sk::CopyAsync<16>(stage + kCopyTileBytes + to_b * 16, params.b + from_b * 8);
   }
 }
 
@@ -85,18 +89,20 @@ SK_KERNEL void CopyPipeline(CopyPipelineParams params) {
     }
 
     // Phase 4: rows 16 warp .. +15 of A against all 64 rows of B, 16 columns of k at a time.
-    const sk::SharedAddress tile_a = base + step % kCopyStages * 2 * kCopyTileBytes;
+    const sk::SharedAddress tile_a = base + sk::Index(step % kCopyStages) * 2 * kCopyTileBytes;
     const sk::SharedAddress tile_b = tile_a + kCopyTileBytes;
     SK_UNROLL
     for (std::uint32_t k = 0; k < 2; ++k) {
       std::uint32_t a[4];
-      sk::LoadMatrix<4>(a,
-                        tile_a + (16 * warp + lane % 16) * kCopyRowBytes + k * 32 + lane / 16 * 16);
+      const std::uint32_t row_a = sk::Index(16 * warp + lane % 16);
+      const std::uint32_t chunk_a = sk::Index(2 * k + lane / 16);
+      sk::LoadMatrix<4>(a, tile_a + row_a * kCopyRowBytes + chunk_a * 16);
       SK_UNROLL
       for (std::uint32_t n = 0; n < 8; ++n) {
         std::uint32_t b[2];
-        sk::LoadMatrix<2>(b,
-                          tile_b + (8 * n + lane % 8) * kCopyRowBytes + k * 32 + lane / 8 % 2 * 16);
+        const std::uint32_t row_b = sk::Index(8 * n + lane % 8);
+        const std::uint32_t chunk_b = sk::Index(2 * k + lane / 8 % 2);
+        sk::LoadMatrix<2>(b, tile_b + row_b * kCopyRowBytes + chunk_b * 16);
         sk::MmaBf16(c[n], a, b);
       }
     }
@@ -104,11 +110,11 @@ SK_KERNEL void CopyPipeline(CopyPipelineParams params) {
 
   SK_UNROLL
   for (std::uint32_t n = 0; n < 8; ++n) {
-    float* row = params.c + (16 * warp + lane / 4) * 64 + 8 * n + lane % 4 * 2;
-    row[0] = c[n][0];
-    row[1] = c[n][1];
-    row[8 * 64] = c[n][2];
-    row[8 * 64 + 1] = c[n][3];
+    const std::uint32_t at = (16 * warp + lane / 4) * 64 + 8 * n + lane % 4 * 2;
+    params.c[sk::Index(at)] = c[n][0];
+    params.c[sk::Index(at + 1)] = c[n][1];
+    params.c[sk::Index(at + 8 * 64)] = c[n][2];
+    params.c[sk::Index(at + 8 * 64 + 1)] = c[n][3];
   }
 }
 

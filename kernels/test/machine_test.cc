@@ -37,6 +37,47 @@ SK_TEST(OneSeedIsOneSchedule) {
   SK_EXPECT(2 * static_cast<std::size_t>(different) > orders.size());
 }
 
+// Schedules are of many kinds: a warp of higher priority always first, or all alike ...
+SK_TEST(WarpsComeByPriorityOrEvenly) {
+  std::uint32_t steady = 0;
+  for (std::uint64_t seed = 1; seed <= 32; ++seed) {
+    const std::vector<std::uint32_t> order = OrderOfWarps(seed);  // four rounds of 8
+    std::uint32_t places[8] = {};
+    for (std::uint32_t i = 0; i < 8; ++i) places[order[i]] = i;
+    // Whether the order of the first round is that of the others, but for a round's first: the one
+    // who was the last at the barrier goes on.
+    bool is_steady = true;
+    for (std::size_t i = 10; i < order.size(); ++i) {
+      if (i % 8 > 1) is_steady = is_steady && places[order[i]] > places[order[i - 1]];
+    }
+    steady += is_steady ? 1 : 0;
+  }
+  if (RunSettings().is_verbose) Print("  " + std::to_string(steady) + " of 32 by priority");
+  SK_EXPECT(steady > 4 && steady < 28);
+}
+
+// ... lanes from any on, up or down; warps in one go, or changing at every chance.
+SK_TEST(LanesComeInBothDirectionsAndWarpsRunAheadOrInterleave) {
+  std::vector<bool> is_first(32, false);
+  std::uint32_t ups = 0, downs = 0, apart = 0, mixed = 0;
+  for (std::uint64_t seed = 1; seed <= 32; ++seed) {
+    std::vector<std::uint32_t> threads;
+    const auto kernel = [&] {
+      threads.push_back(sk::ThreadIndex());
+      sk::SyncBlock();
+    };
+    SK_EXPECT_EQ(RunGrid({.threads = 64}, seed, kernel), "");
+    is_first[threads[0] % 32] = true;
+    (threads[1] % 32 == (threads[0] + 1) % 32 ? ups : downs) += 1;
+    std::uint32_t changes = 0;
+    for (std::size_t i = 1; i < 64; ++i) changes += threads[i] / 32 != threads[i - 1] / 32 ? 1 : 0;
+    (changes == 1 ? apart : mixed) += 1;
+  }
+  SK_EXPECT(std::count(is_first.begin(), is_first.end(), true) > 10);
+  SK_EXPECT(ups > 4 && downs > 4);
+  SK_EXPECT(apart > 4 && mixed > 2);
+}
+
 SK_TEST(EveryBlockRunsOnceInSomeOrder) {
   std::vector<std::uint32_t> order;
   const auto kernel = [&] {
@@ -75,8 +116,10 @@ SK_TEST(NamedBarriersJoinWaitersAndArrivers) {
 }
 
 SK_TEST(BarriersOfAnImpossibleSizeAreErrors) {
-  SK_EXPECT_CONTAINS(RunGrid({.threads = 64}, 1, [] { sk::SyncNamed(1, 40); }), "40 threads");
-  SK_EXPECT_CONTAINS(RunGrid({.threads = 64}, 1, [] { sk::SyncNamed(1, 96); }), "96 threads");
+  SK_EXPECT_CONTAINS(RunGrid({.threads = 64}, 1, [] { sk::SyncNamed(1, 40); }),
+                     "a barrier of 40 threads");
+  SK_EXPECT_CONTAINS(RunGrid({.threads = 64}, 1, [] { sk::SyncNamed(1, 96); }),
+                     "a barrier of 96 threads");
   SK_EXPECT_CONTAINS(RunGrid({.threads = 64}, 1, [] { sk::SyncNamed(16, 64); }), "there are 16");
   SK_EXPECT_CONTAINS(
       RunGrid({.threads = 64}, 1, [] { sk::ArriveNamed(1, sk::LaneIndex() < 16 ? 32 : 64); }),

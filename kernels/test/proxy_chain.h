@@ -44,8 +44,10 @@ inline constexpr std::uint32_t kProxySharedBytes = 2 * kProxyTileBytes + 64 * 12
 // Thread t writes half a row: 8 values of row t / 2, in the k32 swizzle.
 SK_DEVICE void WriteTile(std::byte* tile, const std::uint16_t* source, std::uint32_t step) {
   const std::uint32_t row = sk::ThreadIndex() / 2, chunk = sk::ThreadIndex() % 2;
-  const std::uint32_t place = sk::SwizzleAddress(row * 32 + chunk * 16, sk::Swizzle::k32);
-  sk::Store16(tile + place, sk::Load16(source + row * 64 + step * 16 + chunk * 8));
+  const std::uint32_t to = sk::Index(row * 2 + chunk);
+  const std::uint32_t place = sk::SwizzleAddress(to * 16, sk::Swizzle::k32);
+  const std::uint32_t from = sk::Index(row * 8 + step * 2 + chunk);
+  sk::Store16(tile + place, sk::Load16(source + from * 8));
 }
 
 // A fragment of rows 16 warp.. of 16 columns of k (matrix.h).
@@ -54,9 +56,8 @@ SK_DEVICE void LoadFragment(std::uint32_t (&a)[4], const std::uint16_t* source,
   const std::uint32_t row = 16 * sk::WarpIndex() + sk::LaneIndex() / 4;
   SK_UNROLL
   for (std::uint32_t i = 0; i < 4; ++i) {
-    const std::uint16_t* pair =
-        source + (row + i % 2 * 8) * 64 + step * 16 + sk::LaneIndex() % 4 * 2 + i / 2 * 8;
-    a[i] = pair[0] | static_cast<std::uint32_t>(pair[1]) << 16;
+    const std::uint32_t pair = (row + i % 2 * 8) * 32 + step * 8 + sk::LaneIndex() % 4 + i / 2 * 4;
+    a[i] = reinterpret_cast<const std::uint32_t*>(source)[sk::Index(pair)];
   }
 }
 
@@ -77,7 +78,9 @@ SK_DEVICE void StoreResult(const ProxyChainParams& params, const float (&d)[32],
     const std::uint32_t fragment[4] = {
         sk::PackBf16(d[4 * j], d[4 * j + 1]), sk::PackBf16(d[4 * j + 2], d[4 * j + 3]),
         sk::PackBf16(d[4 * j + 4], d[4 * j + 5]), sk::PackBf16(d[4 * j + 6], d[4 * j + 7])};
-    sk::StoreMatrix<4>(rows + lane % 16 * 128 + (j + lane / 16) * 16, fragment);
+    const std::uint32_t row = sk::Index(lane % 16);
+    const std::uint32_t chunk = sk::Index(j + lane / 16);
+    sk::StoreMatrix<4>(rows + row * 128 + chunk * 16, fragment);
   }
   if constexpr (kBug != ProxyBug::kNoStoreFence) {
     sk::FenceProxyAsync();

@@ -30,6 +30,8 @@ std::unique_ptr<rt::Device> OpenDevice(std::uint64_t seed) {
   options.seed = seed;
   options.skip_site = RunSettings().skip_site;
   options.less_site = RunSettings().less_site;
+  options.up_site = RunSettings().up_site;
+  options.down_site = RunSettings().down_site;
   rt::Result<std::unique_ptr<rt::Device>> device = rt::Device::Open(options);
   SK_EXPECT(device.ok());
   return std::move(*device);
@@ -143,12 +145,16 @@ SK_TEST(CopiesTakeKnownMemoryOnly) {
   }
   SK_EXPECT_EQ(words.bytes()[63], std::byte{0});  // giving memory back waits for the device
   SK_EXPECT(!stream.CopyAsync(words.bytes(), pageable.data(), 64).ok());
+  SK_EXPECT_CONTAINS(stream.FillAsync(pageable.data(), 0, 64).message(), "not device memory");
+  SK_EXPECT_CONTAINS(stream.FillAsync(words.bytes() + 1, 0, 64).message(), "not device memory");
   SK_EXPECT(!device->Allocate(0).ok());
 }
 
 SK_TEST(AKernelsErrorComesFromTheCallThatWaits) {
   const auto device = OpenDevice(5);
   rt::Stream stream = std::move(*device->OpenStream());
+  const rt::Buffer words = std::move(*device->Allocate(16));
+  SK_EXPECT_OK(stream.FillAsync(words.bytes(), 0, 16));
   SK_EXPECT_OK(rt::Launch(
       stream, {.threads = 32, .shared_bytes = 16},
       +[](int) {
@@ -157,7 +163,7 @@ SK_TEST(AKernelsErrorComesFromTheCallThatWaits) {
       0));
   SK_EXPECT_CONTAINS(stream.Synchronize().message(), "does not name the lane that calls");
   SK_EXPECT(!device->Synchronize().ok());
-  SK_EXPECT(!stream.FillAsync(nullptr, 0, 1).ok());
+  SK_EXPECT_CONTAINS(stream.FillAsync(words.bytes(), 0, 16).message(), "does not name the lane");
 }
 
 SK_TEST(WaitingForAnEventThatIsNotRecordedIsNoWait) {

@@ -10,6 +10,8 @@ SK_TEST(EveryNameOfSkDoesWhatItShould) {
     options.seed = seed;
     options.skip_site = RunSettings().skip_site;
     options.less_site = RunSettings().less_site;
+    options.up_site = RunSettings().up_site;
+    options.down_site = RunSettings().down_site;
     rt::Result<std::unique_ptr<rt::Device>> device = rt::Device::Open(options);
     SK_EXPECT(device.ok());
     SK_EXPECT_EQ(RunSmoke(**device), "");

@@ -1,5 +1,6 @@
 #include "kernels/sk/warp.h"
 
+#include <set>
 #include <vector>
 
 #include "kernels/sk/sk.h"
@@ -7,6 +8,8 @@
 
 namespace cairn::test {
 namespace {
+
+std::uint32_t* SharedWords() { return reinterpret_cast<std::uint32_t*>(sk::SharedMemory()); }
 
 SK_TEST(ShufflesBringTheValueOfTheNamedLane) {
   const auto kernel = [] {
@@ -83,6 +86,86 @@ SK_TEST(ALaneThatNeverComesIsADeadlock) {
   SK_EXPECT_CONTAINS(error, "deadlock in block 0,0,0, seed 3");
   SK_EXPECT_CONTAINS(error, "warp 0 (31 lanes) wait in SyncWarp at kernels/test/warp_test.cc:");
   SK_EXPECT_CONTAINS(error, "warp 0 (1 lane) have left the kernel");
+}
+
+// ldmatrix reads a lane's row when that lane arrives.
+SK_TEST(AMissingSyncWarpShowsBeforeLoadMatrix) {
+  const auto run = [](bool syncs, std::uint64_t seed) {
+    std::uint32_t wrong = 0;
+    const auto kernel = [&] {
+      const std::uint32_t lane = sk::LaneIndex();
+      SharedWords()[31 - lane] = 31 - lane;  // 4 words a row
+      if (syncs) sk::SyncWarp();
+      std::uint32_t pair[1];
+      sk::LoadMatrix<1>(pair, sk::ToShared(SharedWords()) + lane % 8 * 16);
+      wrong += pair[0] != lane ? 1 : 0;
+    };
+    SK_EXPECT_EQ(RunGrid({.threads = 32, .shared_bytes = 128}, seed, kernel), "");
+    return wrong;
+  };
+  for (const std::uint64_t seed : Seeds(8)) {
+    SK_EXPECT_EQ(run(true, seed), 0u);
+    SK_EXPECT(run(false, seed) > 0);
+  }
+}
+
+// stmatrix writes a lane's row when that lane goes on.
+SK_TEST(AMissingSyncWarpShowsBehindStoreMatrix) {
+  const auto run = [](bool syncs, std::uint64_t seed) {
+    std::uint32_t wrong = 0;
+    const auto kernel = [&] {
+      const std::uint32_t lane = sk::LaneIndex();
+      const std::uint32_t pair[1] = {lane};
+      sk::StoreMatrix<1>(sk::ToShared(SharedWords()) + lane % 8 * 16, pair);
+      if (syncs) sk::SyncWarp();
+      wrong += SharedWords()[31 - lane] != 31 - lane ? 1 : 0;
+    };
+    SK_EXPECT_EQ(RunGrid({.threads = 32, .shared_bytes = 128}, seed, kernel), "");
+    return wrong;
+  };
+  std::uint32_t shown = 0;
+  for (const std::uint64_t seed : Seeds(8)) {
+    SK_EXPECT_EQ(run(true, seed), 0u);
+    shown += run(false, seed) > 0 ? 1 : 0;
+  }
+  SK_EXPECT(shown > 0);
+}
+
+SK_TEST(ALaneOutsideOfTheMaskGivesPoison) {
+  const auto kernel = [] {
+    if (sk::LaneIndex() >= 16) return;
+    const std::uint32_t inside = sk::Shuffle(sk::LaneIndex() + 3, 5, 0xffff);
+    const std::uint32_t outside = sk::Shuffle(sk::LaneIndex() + 3, 20, 0xffff);
+    SK_EXPECT_EQ(inside, 8u);
+    SK_EXPECT_EQ(outside, 0xffffffffu);
+  };
+  SK_EXPECT_EQ(RunGrid({.threads = 32}, 1, kernel), "");
+}
+
+SK_TEST(LanesOfDifferentMasksOrOperationsAreApart) {
+  SK_EXPECT_CONTAINS(
+      RunGrid({.threads = 32}, 1, [] { sk::Ballot(true, sk::LaneIndex() < 16 ? 0xffff : ~0u); }),
+      "lanes that should meet are apart");
+  SK_EXPECT_CONTAINS(RunGrid({.threads = 32}, 1,
+                             [] {
+                               if (sk::LaneIndex() < 16) {
+                                 sk::SyncWarp();
+                               } else {
+                                 sk::Ballot(true);
+                               }
+                             }),
+                     "lanes that should meet are apart");
+}
+
+SK_TEST(AnyLaneMayBeElected) {
+  std::set<std::uint32_t> elected;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    const auto kernel = [&] {
+      if (sk::ElectOne()) elected.insert(sk::LaneIndex());
+    };
+    SK_EXPECT_EQ(RunGrid({.threads = 32}, seed, kernel), "");
+  }
+  SK_EXPECT(elected.size() > 4);
 }
 
 }  // namespace

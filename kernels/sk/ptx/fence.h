@@ -5,7 +5,9 @@
 
 namespace cairn::sk {
 
-SK_DEVICE void FenceProxyAsync(Site) { asm volatile("fence.proxy.async;" ::: "memory"); }
+SK_DEVICE void FenceProxyAsync(Site) {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 SK_DEVICE void FenceMbarrierInit(Site) {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
