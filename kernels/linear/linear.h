@@ -15,6 +15,8 @@
 // bf16 output, or one addition to what y held. So a row's bits depend on its own x and on W: not on
 // how many rows there are, which kernel or tile does them, or where they stand in it. (That
 // mma.sync sums a row's products alike in each of its 16 rows is the hardware's part of this.)
+//
+// packed.h has the same product on wgmma, which is faster for many rows and has other bits.
 
 namespace cairn::kernels {
 

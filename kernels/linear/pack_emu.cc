@@ -1,0 +1,1 @@
+#include "kernels/linear/pack.cu"  // for the emulated device: what nvcc compiles
