@@ -8,6 +8,7 @@
 namespace cairn::kernels {
 
 struct Bf16 {
+  static constexpr sk::InputType kInput = sk::InputType::kBf16;
   SK_DEVICE static float Low(std::uint32_t pair) { return sk::LowBf16(pair); }
   SK_DEVICE static float High(std::uint32_t pair) { return sk::HighBf16(pair); }
   SK_DEVICE static std::uint32_t Pack(float low, float high) { return sk::PackBf16(low, high); }
@@ -18,6 +19,7 @@ struct Bf16 {
 };
 
 struct F16 {
+  static constexpr sk::InputType kInput = sk::InputType::kF16;
   SK_DEVICE static float Low(std::uint32_t pair) { return sk::LowF16(pair); }
   SK_DEVICE static float High(std::uint32_t pair) { return sk::HighF16(pair); }
   SK_DEVICE static std::uint32_t Pack(float low, float high) { return sk::PackF16(low, high); }

@@ -25,10 +25,11 @@ rt::Status LaunchFor(rt::Stream& stream, const PrefillParams& params) {
 
 }  // namespace
 
-std::vector<QueryTile> PlanQueryTiles(std::span<const AttendRow> rows, std::uint32_t first_row) {
+std::vector<QueryTile> PlanQueryTiles(std::span<const AttendRow> rows, std::uint32_t first_row,
+                                      std::uint32_t rows_max) {
   std::vector<QueryTile> tiles;
   for (std::uint32_t i = first_row; i < rows.size(); ++i) {
-    const bool joins = !tiles.empty() && tiles.back().row_count < kQueryTileRows &&
+    const bool joins = !tiles.empty() && tiles.back().row_count < rows_max &&
                        rows[tiles.back().first_row].first_tile == rows[i].first_tile;
     if (joins) {
       ++tiles.back().row_count;

@@ -21,11 +21,12 @@ inline constexpr std::uint32_t kQueryTileRows = 64;
 // Rows that are handled together: their lists begin with the same tile.
 struct QueryTile {
   std::uint32_t first_row;
-  std::uint32_t row_count;  // 1 to kQueryTileRows
+  std::uint32_t row_count;  // 1 to kQueryTileRows; of AttendPrefillWgmma's, twice as many
 };
-// Of the rows from `first_row` on: consecutive ones of the same first tile, as many at a time as
-// fit.
-std::vector<QueryTile> PlanQueryTiles(std::span<const AttendRow> rows, std::uint32_t first_row);
+// Of the rows from `first_row` on: consecutive ones of the same first tile, up to `rows_max` (at
+// least 1) at a time.
+std::vector<QueryTile> PlanQueryTiles(std::span<const AttendRow> rows, std::uint32_t first_row,
+                                      std::uint32_t rows_max = kQueryTileRows);
 
 struct PrefillParams {
   AttendParams rows;                                // the plan's rows

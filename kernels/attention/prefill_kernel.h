@@ -73,20 +73,10 @@ class RowTotals<kDim, true> {
 template <class Element, std::uint32_t kDim>
 SK_DEVICE void TurnTileQueries(const AttendParams& params, const QueryTile& tile,
                                std::uint32_t q_head, std::byte* query) {
-  const std::uint32_t units = QueryUnits(params.keys), pairs = params.keys.rotary_dim / 2;
-  for (std::uint32_t i = sk::ThreadIndex(); i < tile.row_count * units; i += kTileThreads) {
-    const std::uint32_t of_tile = i / units, row = tile.first_row + of_tile;
-    const std::uint64_t at = sk::Index(std::uint64_t{row} * params.q_heads + q_head);
-    const auto* q = reinterpret_cast<const std::uint32_t*>(params.q) + at * (kDim / 2);
-    const std::uint32_t position = params.rows[sk::Index(row)].position;
-    const Turn* turns =
-        reinterpret_cast<const Turn*>(params.keys.table) + std::uint64_t{position} * pairs;
-    const auto put = [&](std::uint32_t word, std::uint32_t bits) {
-      const std::uint32_t to = WordOffset<kDim>(sk::Index(of_tile), word);
-      *reinterpret_cast<std::uint32_t*>(query + to) = bits;
-    };
-    TurnQueryUnit<Element>(params.keys, q, turns, i % units, put);
-  }
+  const QueryRows rows = {tile.first_row, tile.row_count, q_head, sk::ThreadIndex(), kTileThreads};
+  TurnQueryRows<Element, 1>(params, rows, [&](std::uint32_t row, std::uint32_t word) {
+    return reinterpret_cast<std::uint32_t*>(query + WordOffset<kDim>(row, word));
+  });
 }
 
 // Starts the copies of a tile into its stage.
@@ -159,9 +149,19 @@ SK_DEVICE void AddRowValues(const std::byte* stage, float factor, const std::uin
   }
 }
 
-// Ends a split of both rows and starts the next.
-template <std::uint32_t kDim, class Totals>
-SK_DEVICE void FoldRows(RowSoftmax (&rows)[2], float (&out)[kDim / 8][4], RowSoftmax (&totals)[2],
+// A lane's output i of both rows: n = i / 4, rows and columns as a product's fragment has them.
+template <std::uint32_t kCount>
+SK_DEVICE float& OutputAt(float (&out)[kCount][4], std::uint32_t i) {
+  return out[i / 4][i % 4];
+}
+template <std::uint32_t kCount>
+SK_DEVICE float& OutputAt(float (&out)[kCount], std::uint32_t i) {
+  return out[i];
+}
+
+// Ends a split of both rows; the next one's output begins with zero again.
+template <std::uint32_t kDim, class Output, class Totals>
+SK_DEVICE void FoldRows(RowSoftmax (&rows)[2], Output& out, RowSoftmax (&totals)[2],
                         Totals& total_out) {
   SK_UNROLL
   for (std::uint32_t half = 0; half < 2; ++half) {
@@ -170,12 +170,10 @@ SK_DEVICE void FoldRows(RowSoftmax (&rows)[2], float (&out)[kDim / 8][4], RowSof
     SK_UNROLL
     for (std::uint32_t i = 0; i < kDim / 4; ++i) {
       const std::uint32_t at = i / 2 * 4 + half * 2 + i % 2;
-      total_out.Set(at, FoldOutput(total_out.Get(at), out[at / 4][at % 4], shares));
+      total_out.Set(at, FoldOutput(total_out.Get(at), OutputAt(out, at), shares));
     }
     rows[half] = RowSoftmax();
   }
-  SK_UNROLL
-  for (std::uint32_t i = 0; i < kDim / 2; ++i) out[i / 4][i % 4] = 0;
 }
 
 struct WarpViews {
@@ -279,6 +277,8 @@ void PrefillRows(PrefillParams params) {
     // Phase 5: the end of a split.
     if (i % kSplitTiles == kSplitTiles - 1 || i + 1 == views.block_tiles) {
       FoldRows<kDim>(rows, out, totals, total_out);
+      SK_UNROLL
+      for (std::uint32_t at = 0; at < kDim / 2; ++at) OutputAt(out, at) = 0;
     }
   }
   StoreRows<kDim>(params.rows, tile, q_head, totals, total_out);

@@ -35,12 +35,11 @@ struct RowShares {
   float keep, add;
 };
 
-// One tile of a row: this lane's 16 scores [n][2] become its weights, masked from `visible` on.
-// `factor` is positive. Returns by what the output so far is to be multiplied. The quads of the
-// lanes that call are whole.
-template <class Element>
-SK_DEVICE float WeighTile(RowSoftmax& row, float (&scores)[16], float factor, std::uint32_t visible,
-                          std::uint32_t (&weights)[8]) {
+// One tile of a row: this lane's 16 scores [n][2] become its weights (not rounded yet), masked from
+// `visible` on. `factor` is positive. Returns by what the output so far is to be multiplied. The
+// quads of the lanes that call are whole.
+SK_DEVICE float WeighScores(RowSoftmax& row, float (&scores)[16], float factor,
+                            std::uint32_t visible) {
   if (visible < 64) {
     const std::uint32_t first = sk::LaneIndex() % 4 * 2;
     SK_UNROLL
@@ -59,16 +58,27 @@ SK_DEVICE float WeighTile(RowSoftmax& row, float (&scores)[16], float factor, st
   most = sk::Max(row.most, most * factor);
   float sum = 0;
   SK_UNROLL
-  for (std::uint32_t n = 0; n < 8; ++n) {
-    const float low = sk::Ex2(sk::Fma(scores[2 * n], factor, -most));
-    const float high = sk::Ex2(sk::Fma(scores[2 * n + 1], factor, -most));
-    sum += low;
-    sum += high;
-    weights[n] = Element::Pack(low, high);
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    scores[i] = sk::Ex2(sk::Fma(scores[i], factor, -most));
+    sum += scores[i];
   }
   const float keep = sk::Ex2(row.most - most);
   row.sum = sk::Fma(row.sum, keep, sum);
   row.most = most;
+  return keep;
+}
+template <class Element>
+SK_DEVICE void RoundWeights(const float (&weights)[16], std::uint32_t (&rounded)[8]) {
+  SK_UNROLL
+  for (std::uint32_t n = 0; n < 8; ++n) {
+    rounded[n] = Element::Pack(weights[2 * n], weights[2 * n + 1]);
+  }
+}
+template <class Element>
+SK_DEVICE float WeighTile(RowSoftmax& row, float (&scores)[16], float factor, std::uint32_t visible,
+                          std::uint32_t (&weights)[8]) {
+  const float keep = WeighScores(row, scores, factor, visible);
+  RoundWeights<Element>(scores, weights);
   return keep;
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "kernels/attention/decode.h"
-#include "kernels/attention/prefill.h"
+#include "kernels/attention/prefill_wgmma.h"
 #include "kernels/gpu/timing.h"
 #include "kernels/reference/rotate_ref.h"
 
@@ -61,6 +61,23 @@ struct PlanBuffers {
         positions(positions) {}
   rt::Buffer tiles, rows, counts, table;
   std::uint32_t positions;
+};
+
+// The rows of a plan, up to rows_max at a time; uploaded once.
+struct QueryList {
+  QueryList(Memory& memory, const Plan& plan, std::uint32_t rows_max) {
+    const std::vector<kernels::QueryTile> list = kernels::PlanQueryTiles(plan.rows, 0, rows_max);
+    size = static_cast<std::uint32_t>(list.size());
+    tiles = memory.Upload(list);
+    count = memory.Upload(std::vector<std::uint32_t>{size});
+  }
+  void Use(kernels::PrefillParams& params) const {
+    params.query_tiles = tiles.as<kernels::QueryTile>();
+    params.query_tile_count = count.as<std::uint32_t>();
+    params.query_tiles_max = size;
+  }
+  rt::Buffer tiles, count;
+  std::uint32_t size;
 };
 
 // What is rotated from run to run.
@@ -215,35 +232,45 @@ rt::Status TimePrefill(Bench& bench, const PrefillSize& size) {
     plan.rows.push_back(RowAt(first, i));
     seen += i + 1;
   }
-  const std::vector<kernels::QueryTile> query_tiles = kernels::PlanQueryTiles(plan.rows, 0);
-  const auto query_tile_count = static_cast<std::uint32_t>(query_tiles.size());
   Memory memory(bench);
   const PlanBuffers buffers(memory, plan, heads, std::max(size.context, kTileTokens));
-  const rt::Buffer query_list = memory.Upload(query_tiles);
-  const rt::Buffer count = memory.Upload(std::vector<std::uint32_t>{query_tile_count});
+  const QueryList tiles(memory, plan, kernels::kQueryTileRows);
+  const QueryList wgmma_tiles(memory, plan, kernels::WgmmaQueryTileRows(heads.dim));
   const std::vector<Set> sets = MakeSets(bench, memory, plan, heads);
+  const Bytes bytes = BytesOf(plan, heads);
+  std::vector<rt::Buffer> swizzled;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    swizzled.push_back(memory.Random(2 * bytes.scratch, static_cast<std::uint32_t>(500 + i)));
+  }
   memory.Check(bench.stream().Synchronize());
   if (!memory.status().ok()) return memory.status();
 
-  const Bytes bytes = BytesOf(plan, heads);
   const Work work{.read = static_cast<double>(bytes.pool + bytes.q),
                   .written = static_cast<double>(bytes.out),
                   .flops = 4 * seen * heads.q * heads.dim};
   Variant alone{.name = "attention alone (keys rotated before)", .work = work};
   Variant both{.name = "rotate, then attention", .work = work};
-  for (const Set& set : sets) {
+  Variant wgmma{.name = "wgmma alone (tiles swizzled before)", .work = work};
+  Variant both_wgmma{.name = "swizzle, then wgmma", .work = work};
+  for (std::size_t i = 0; i < sets.size(); ++i) {
     kernels::PrefillParams params;
-    params.rows = ParamsOf(plan, buffers, heads, set);
-    params.query_tiles = query_list.as<kernels::QueryTile>();
-    params.query_tile_count = count.as<std::uint32_t>();
-    params.query_tiles_max = query_tile_count;
+    params.rows = ParamsOf(plan, buffers, heads, sets[i]);
+    tiles.Use(params);
     alone.runs.push_back([params](rt::Stream& stream) { return AttendPrefill(stream, params); });
     both.runs.push_back([params](rt::Stream& stream) {
       rt::Status status = RotateKeys(stream, params.rows.keys);
       return status.ok() ? AttendPrefill(stream, params) : status;
     });
+    wgmma_tiles.Use(params);
+    params.rows.keys.scratch = swizzled[i].as<std::uint16_t>();
+    wgmma.runs.push_back(
+        [params](rt::Stream& stream) { return AttendPrefillWgmma(stream, params); });
+    both_wgmma.runs.push_back([params](rt::Stream& stream) {
+      rt::Status status = SwizzleTiles(stream, params.rows.keys);
+      return status.ok() ? AttendPrefillWgmma(stream, params) : status;
+    });
   }
-  return bench.Time(group, {alone, both}).status();
+  return bench.Time(group, {alone, both, wgmma, both_wgmma}).status();
 }
 
 }  // namespace cairn::gpu

@@ -34,6 +34,20 @@ inline std::vector<double> Rotated(const Rotary& rotary, std::vector<double> key
   return key;
 }
 
+// `key` turned back from `position`: what Rotated made it of.
+inline std::vector<double> TurnedBack(const Rotary& rotary, std::vector<double> key,
+                                      std::uint32_t position) {
+  for (std::uint32_t j = 0; j < rotary.rotary_dim / 2; ++j) {
+    double& x = key[rotary.is_adjacent ? 2 * j : j];
+    double& y = key[rotary.is_adjacent ? 2 * j + 1 : j + rotary.rotary_dim / 2];
+    const double angle = Angle(rotary, position, j);
+    const double turned = x * std::cos(angle) + y * std::sin(angle);
+    y = y * std::cos(angle) - x * std::sin(angle);
+    x = turned;
+  }
+  return key;
+}
+
 // [position][pair][cos, sin] in fp32, each rounded once from double.
 inline std::vector<float> RotaryTable(const Rotary& rotary, std::uint32_t positions) {
   std::vector<float> table;

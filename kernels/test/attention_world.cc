@@ -130,10 +130,21 @@ void Decode(Loaded& loaded, std::span<const AttendRow> rows, kernels::KeysFrom f
   SK_EXPECT(is_untouched(sums, sums.size() - kGuards, sums.size()));
 }
 
-void Prefill(Loaded& loaded, const World& world, std::uint32_t first_row,
-             const RunOptions& options) {
+// A scratch of SwizzleTiles, poisoned, as the parameters' own.
+rt::Buffer UseSwizzledScratch(Loaded& loaded) {
+  rt::Buffer scratch = loaded.device.Make(
+      std::vector<std::uint16_t>(loaded.scratch.size() / sizeof(std::uint16_t) * 2, 0x7fff));
+  loaded.params.keys.scratch = scratch.as<std::uint16_t>();
+  return scratch;
+}
+
+using PrefillLauncher = rt::Status (*)(rt::Stream&, const kernels::PrefillParams&);
+void Prefill(Loaded& loaded, const World& world, std::uint32_t first_row, const RunOptions& options,
+             std::uint32_t rows_max = kernels::kQueryTileRows,
+             PrefillLauncher launch = kernels::AttendPrefill) {
   std::vector<kernels::QueryTile> plan =
-      options.query_tiles ? *options.query_tiles : kernels::PlanQueryTiles(world.rows, first_row);
+      options.query_tiles ? *options.query_tiles
+                          : kernels::PlanQueryTiles(world.rows, first_row, rows_max);
   rt::Buffer query_tiles = loaded.device.Make(plan);
   rt::Buffer count =
       loaded.device.Make(std::vector<std::uint32_t>{static_cast<std::uint32_t>(plan.size())});
@@ -142,7 +153,7 @@ void Prefill(Loaded& loaded, const World& world, std::uint32_t first_row,
   params.query_tiles = query_tiles.as<kernels::QueryTile>();
   params.query_tile_count = count.as<std::uint32_t>();
   params.query_tiles_max = static_cast<std::uint32_t>(plan.size()) + 1;
-  SK_EXPECT_EQ(kernels::AttendPrefill(loaded.device.stream(), params).message(), "");
+  SK_EXPECT_EQ(launch(loaded.device.stream(), params).message(), "");
   SK_EXPECT_EQ(loaded.device.stream().Synchronize().message(), "");  // before its lists go
 }
 
@@ -211,6 +222,24 @@ void World::AddRows(std::uint32_t first, std::uint32_t begin, std::uint32_t end,
   }
 }
 
+World World::UpTo(std::size_t count) const {
+  World part = *this;
+  const std::uint32_t end = rows[count - 1].position + 1;
+  while (part.tiles.back().position >= end) part.tiles.pop_back();
+  RotateTile& last = part.tiles.back();
+  const auto index = static_cast<std::uint32_t>(part.tiles.size() - 1);
+  for (std::uint32_t token = end - last.position; token < last.tokens; ++token) {
+    for (std::uint32_t head = 0; head < 2 * shape.kv_heads; ++head) {
+      const std::size_t at = At(index, token, head >= shape.kv_heads, head % shape.kv_heads);
+      std::fill_n(part.pool.begin() + static_cast<std::ptrdiff_t>(at), shape.head_dim, 0xffff);
+    }
+  }
+  last.tokens = end - last.position;
+  part.rows.resize(count);
+  part.q.resize(count * row_values());
+  return part;
+}
+
 std::vector<double> World::Widened(const std::uint16_t* bits) const {
   std::vector<double> values(shape.head_dim);
   for (std::uint32_t i = 0; i < shape.head_dim; ++i) {
@@ -269,7 +298,8 @@ bool IsPossible(const AttentionShape& shape, Way way) {
   const std::uint32_t dim = shape.head_dim, rotary = shape.rotary_dim;
   const bool is_turned = dim == 128 ? rotary == 64 || rotary == 128 : rotary == 64;
   if (way == Way::kDecodeFromPool && !is_turned) return false;
-  const bool is_group = way == Way::kPrefill || shape.q_heads / shape.kv_heads <= 8;
+  const bool is_prefill = way == Way::kPrefill || way == Way::kPrefillWgmma;
+  const bool is_group = is_prefill || shape.q_heads / shape.kv_heads <= 8;
   return is_group && (dim == 64 || dim == 128 || dim == 256) && rotary % 4 == 0;
 }
 
@@ -279,13 +309,20 @@ bool AreSame(const std::vector<float>& a, const std::vector<float>& b) {
 
 std::vector<float> RunAttention(const World& world, Way way, const RunOptions& options) {
   Loaded loaded(world, options);
-  if (way != Way::kDecodeFromPool) {
+  rt::Buffer swizzled;
+  if (way == Way::kPrefillWgmma) {
+    swizzled = UseSwizzledScratch(loaded);
+    SK_EXPECT_EQ(kernels::SwizzleTiles(loaded.device.stream(), loaded.params.keys).message(), "");
+  } else if (way != Way::kDecodeFromPool) {
     SK_EXPECT_EQ(kernels::RotateKeys(loaded.device.stream(), loaded.params.keys).message(), "");
   }
   if (way == Way::kSimple) {
     SK_EXPECT_EQ(kernels::AttendRows(loaded.device.stream(), loaded.params).message(), "");
   } else if (way == Way::kPrefill) {
     Prefill(loaded, world, 0, options);
+  } else if (way == Way::kPrefillWgmma) {
+    Prefill(loaded, world, 0, options, kernels::WgmmaQueryTileRows(world.shape.head_dim),
+            kernels::AttendPrefillWgmma);
   } else if (way == Way::kMixed) {
     const std::span<const AttendRow> rows = world.rows;
     Decode(loaded, rows.first(options.decoding_rows), kernels::KeysFrom::kPool, options);
@@ -307,6 +344,14 @@ std::vector<std::uint16_t> RunRotateKeys(const World& world, std::uint64_t seed)
   Loaded loaded(world, {.seed = seed});
   SK_EXPECT_EQ(kernels::RotateKeys(loaded.device.stream(), loaded.params.keys).message(), "");
   return loaded.device.Read<std::uint16_t>(loaded.scratch);
+}
+
+std::vector<std::uint16_t> RunSwizzleTiles(const World& world, std::uint64_t seed, bool is_simple) {
+  Loaded loaded(world, {.seed = seed});
+  const rt::Buffer swizzled = UseSwizzledScratch(loaded);
+  const auto run = is_simple ? kernels::SwizzleTilesSimply : kernels::SwizzleTiles;
+  SK_EXPECT_EQ(run(loaded.device.stream(), loaded.params.keys).message(), "");
+  return loaded.device.Read<std::uint16_t>(swizzled);
 }
 
 World MakeWorld(const AttentionShape& shape, std::uint64_t seed) {

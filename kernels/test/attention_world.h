@@ -10,6 +10,7 @@
 #include "kernels/attention/attend.h"
 #include "kernels/attention/decode.h"
 #include "kernels/attention/prefill.h"
+#include "kernels/attention/prefill_wgmma.h"
 #include "kernels/sk/emu/random.h"
 
 // Requests over one pool, for tests of attention: random K, V and queries, poison in all that
@@ -45,6 +46,10 @@ class World {
   // list's first; `position` is that of `begin`.
   void AddRows(std::uint32_t first, std::uint32_t begin, std::uint32_t end, std::uint32_t position);
 
+  // The world while only the first `rows` rows were asked for, the list's tokens behind the last of
+  // them not yet being written. The rows see one list, all there is, each a token more.
+  World UpTo(std::size_t rows) const;
+
   std::size_t block_values() const {
     return std::size_t{2} * kLayers * shape.kv_heads * shape.block_tokens * shape.head_dim;
   }
@@ -73,8 +78,8 @@ class World {
 };
 
 // The kernels of AttendRows, AttendDecode and AttendPrefill; or the first rows by AttendDecode from
-// the pool, the others by AttendPrefill.
-enum class Way { kSimple, kDecodeFromPool, kDecodeFromScratch, kPrefill, kMixed };
+// the pool, the others by AttendPrefill; or those of AttendPrefillWgmma.
+enum class Way { kSimple, kDecodeFromPool, kDecodeFromScratch, kPrefill, kMixed, kPrefillWgmma };
 
 struct RunOptions {
   std::uint64_t seed = 1;
@@ -92,6 +97,8 @@ bool AreSame(const std::vector<float>& a, const std::vector<float>& b);
 bool IsPossible(const AttentionShape& shape, Way way);
 // The keys that RotateKeys leaves in the scratch, [tile][kv_head][64][head_dim].
 std::vector<std::uint16_t> RunRotateKeys(const World& world, std::uint64_t seed);
+// ... and what SwizzleTiles leaves in its own, the order of swizzle_tiles.h; room for a tile more.
+std::vector<std::uint16_t> RunSwizzleTiles(const World& world, std::uint64_t seed, bool is_simple);
 
 // A world of several requests: a list of two segments, one of spans and the prompt that they are
 // used in, one of five tiles (two splits), a row that sees nothing. Deals out few tokens.

@@ -88,22 +88,9 @@ SK_TEST(ACutChangesNoBit) {
     const std::vector<float> all = RunAttention(whole, Way::kPrefill, {.seed = seed});
     // The first part runs before the tokens behind the cut are written.
     const std::uint32_t cut = 91 + sk::emu::Random(seed).Below(148);
-    World part = whole;
-    while (part.tiles.back().position >= cut) part.tiles.pop_back();
-    kernels::RotateTile& last = part.tiles.back();
-    for (std::uint32_t token = cut - last.position; token < last.tokens; ++token) {
-      const auto index = static_cast<std::uint32_t>(part.tiles.size() - 1);
-      for (const bool is_v : {false, true}) {
-        std::fill_n(part.pool.begin() + static_cast<std::ptrdiff_t>(part.At(index, token, is_v, 0)),
-                    shape.head_dim, 0xffff);
-      }
-    }
-    last.tokens = cut - last.position;
-    part.rows.resize(cut - 90);
-    part.q.resize(part.rows.size() * part.row_values());
-    std::vector<float> got = RunAttention(part, Way::kPrefill, {.seed = seed});
+    std::vector<float> got = RunAttention(whole.UpTo(cut - 90), Way::kPrefill, {.seed = seed});
     // The second part begins anywhere in a tile of queries.
-    part = whole;
+    World part = whole;
     part.rows.erase(part.rows.begin(), part.rows.begin() + (cut - 90));
     part.q.erase(part.q.begin(), part.q.begin() + static_cast<std::ptrdiff_t>(got.size()));
     const std::vector<float> rest = RunAttention(part, Way::kPrefill, {.seed = seed});

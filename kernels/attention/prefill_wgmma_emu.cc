@@ -1,0 +1,1 @@
+#include "kernels/attention/prefill_wgmma.cu"  // for the emulated device

@@ -1,0 +1,1 @@
+#include "kernels/attention/swizzle_tiles.cu"  // for the emulated device
