@@ -22,6 +22,12 @@ struct GemmSize {
   std::uint32_t rows, n, k;
 };
 
+// A model's shape, as far as it matters to kernels of rows, and how many rows to try.
+struct RowSizes {
+  std::uint32_t hidden, intermediate, vocabulary, layers, kv_heads, head_dim, block_tokens;
+  std::vector<std::uint32_t> rows;
+};
+
 // One real set, and one that the emulator does in seconds.
 struct Sizes {
   static Sizes Real();
@@ -32,6 +38,7 @@ struct Sizes {
   std::vector<AttentionSize> decode;
   PrefillSize prefill;
   std::vector<GemmSize> gemms;
+  RowSizes rows;
   std::uint64_t checksum_block, gather_bytes;
   std::vector<std::uint32_t> gather_blocks;  // bytes of a block
   std::vector<std::uint64_t> copies;         // bytes of a host-device copy
@@ -44,6 +51,8 @@ rt::Status TimeCeilings(Bench& bench, const Sizes& sizes, const std::string& cub
 rt::Status TimeDecode(Bench& bench, const AttentionSize& size);
 rt::Status TimePrefill(Bench& bench, const PrefillSize& size);
 rt::Status TimeGemms(Bench& bench, const Sizes& sizes, const std::string& cublas_path);
+// Norm, SwiGLU, embed, sample, StoreKv, TakeKv, and the exchange of blocks.
+rt::Status TimeRows(Bench& bench, const RowSizes& sizes);
 rt::Status TimeCopies(Bench& bench, const Sizes& sizes);      // checksum, gather, scatter
 rt::Status TimeHostCopies(Bench& bench, const Sizes& sizes);  // pinned, both ways
 
