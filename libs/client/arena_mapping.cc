@@ -21,9 +21,8 @@ absl::Status ArenaMapping::Add(const wire::LocalSegment& segment, MemoryGrant gr
   // The slots need room after the table, and the words are read eight bytes at a time.
   if (segment.words_bytes == 0 || segment.words_bytes % kPieceBytes != 0 ||
       segment.words_bytes >= segment.bytes) {
-    return absl::InvalidArgumentError(absl::StrCat("segment ", id, " has a table of ",
-                                                   segment.words_bytes, " bytes in ",
-                                                   segment.bytes));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "segment ", id, " has a table of ", segment.words_bytes, " bytes in ", segment.bytes));
   }
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<PeerMemory> mapped,
                          memory.Map(std::move(grant), limits::kSegmentBytesMax));
@@ -58,6 +57,19 @@ std::optional<HitBlock> ArenaMapping::Locate(const wire::Descriptor& descriptor)
                   .generation = descriptor.generation,
                   .checksum = descriptor.checksum,
                   .depth = descriptor.depth};
+}
+
+std::vector<absl::Span<const std::byte>> ArenaMapping::pieces() const {
+  std::vector<absl::Span<const std::byte>> pieces;
+  for (const Segment& segment : by_id_) {
+    if (segment.memory != nullptr) pieces.push_back(segment.memory->bytes());
+  }
+  return pieces;
+}
+
+void ArenaMapping::MarkLost(Instant now) {
+  lost_nanos_.store(now.nanos(), std::memory_order_release);
+  if (on_lost_) on_lost_();
 }
 
 std::optional<Instant> ArenaMapping::lost_at() const {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "libs/base/checksum.h"
@@ -59,6 +61,8 @@ class ArenaMapping {
   // table is impossible, or the segment is here already; else what MemorySource says.
   absl::Status Add(const wire::LocalSegment& segment, MemoryGrant grant, MemorySource& memory);
   std::size_t segments() const { return count_; }
+  // The memory of all of them.
+  std::vector<absl::Span<const std::byte>> pieces() const;
   BootId arena_boot() const { return arena_boot_; }
 
   // The bytes that `descriptor` speaks of; nullopt if they are not wholly among the slots of a
@@ -69,7 +73,9 @@ class ArenaMapping {
   // `remap_grace` from then no request should be here: copy off (and check), or drop the blocks.
   std::optional<Instant> lost_at() const;
   // The client's, once.
-  void MarkLost(Instant now) { lost_nanos_.store(now.nanos(), std::memory_order_release); }
+  void MarkLost(Instant now);
+  // Called by MarkLost, on its thread (the loop), which this is to be called from, too.
+  void SetOnLost(absl::AnyInvocable<void()> on_lost) const { on_lost_ = std::move(on_lost); }
 
  private:
   struct Segment {
@@ -82,6 +88,7 @@ class ArenaMapping {
   std::vector<Segment> by_id_;  // memory == nullptr: not mapped
   std::size_t count_ = 0;
   std::atomic<std::int64_t> lost_nanos_{kLive};
+  mutable absl::AnyInvocable<void()> on_lost_;  // the loop's
 };
 
 }  // namespace cairn

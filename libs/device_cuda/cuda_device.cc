@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "kernels/attention/decode.h"
 #include "kernels/host/rope_table.h"
 #include "kernels/rows/sample.h"
+#include "libs/base/log.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/units.h"
 #include "libs/device_cuda/cuda_memory.h"
@@ -16,9 +16,6 @@
 
 namespace cairn {
 namespace {
-
-// The arithmetic: bump a number whenever that part's bits change.
-constexpr char kArithmetic[] = "mma.sync.m16n8k16,bf16,linear=1,rows=1,tile=64x4,";
 
 constexpr std::uint32_t kGraphRowsMax = 64;
 constexpr std::size_t kGraphsMax = 256;
@@ -48,8 +45,11 @@ CudaDevice::CudaDevice(std::unique_ptr<rt::Device> device, rt::Stream stream,
       config_(config),
       layout_(layout),
       options_(options),
-      shape_{.vocabulary = config.vocabulary, .positions_max = config.positions_max, .spans = true},
-      attention_(AttentionWayOf(config)),
+      shape_{.vocabulary = config.vocabulary,
+             .positions_max = config.positions_max,
+             .spans = true,
+             .is_generated_kv_final = options.math != CudaMath::kWgmma},
+      attention_(AttentionWayOf(config, options.math)),
       blocks_(layout.block_bytes()) {}
 
 CudaDevice::~CudaDevice() = default;
@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Create(const GgufFile& f
                                                                const Options& options) {
   CAIRN_ASSIGN_OR_RETURN(const LlamaConfig config, ReadLlamaConfig(file));
   CAIRN_RETURN_IF_ERROR(CheckModel(config, options.block_tokens));
+  CAIRN_RETURN_IF_ERROR(CheckMath(config, options.math));
   CAIRN_ASSIGN_OR_RETURN(const KvLayout layout,
                          KvLayout::Create({.layers = config.layers,
                                            .kv_heads = config.kv_heads,
@@ -73,10 +74,10 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Create(const GgufFile& f
   if (!stream.ok()) return ToStatus(stream.status());
   std::unique_ptr<CudaDevice> made(  // tidy: allow(new) a private constructor
       new CudaDevice(std::move(*device), std::move(*stream), config, layout, options));
-  CAIRN_ASSIGN_OR_RETURN(made->weights_,
-                         UploadLlamaWeights(file, config, *made->device_, made->stream_));
+  CAIRN_ASSIGN_OR_RETURN(made->weights_, UploadLlamaWeights(file, config, options.math,
+                                                            *made->device_, made->stream_));
   CAIRN_RETURN_IF_ERROR(made->MakeRopeTable());
-  CAIRN_ASSIGN_OR_RETURN(made->copier_, KvCopier::Create(*made->device_, layout));
+  CAIRN_ASSIGN_OR_RETURN(made->copier_, KvCopier::Create(*made->device_, layout, options.copies));
   return made;
 }
 
@@ -114,22 +115,21 @@ absl::Status CudaDevice::MakeRopeTable() {
 
 std::string CudaDevice::numerics() const {
   return absl::StrCat("cuda:", absl::StrReplaceAll(device_->name(), {{" ", "_"}, {",", "_"}}), ",",
-                      kArithmetic, NumericsOf(attention_),
+                      NumericsOf(options_.math, attention_),
                       ",kv=bf16,rope=", absl::Hex(rope_hash_, absl::kZeroPad16));
 }
 
 absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_blocks) {
-  const LlamaStep step{
-      .config = config_,
-      .layout = layout_,
-      .weights = weights_,
-      .rope_table = rope_table_.as<float>(),
-      .rope_positions = rope_positions_,
-      .memory = memory_,
-      .shape = shape,
-      .attention = attention_,
-      .decode_blocks = kernels::DecodeBlocksPerSm(config_.head_dim) * device_->multiprocessors(),
-      .writes_host_blocks = writes_host_blocks};
+  const LlamaStep step{.config = config_,
+                       .layout = layout_,
+                       .weights = weights_,
+                       .rope_table = rope_table_.as<float>(),
+                       .rope_positions = rope_positions_,
+                       .memory = memory_,
+                       .shape = shape,
+                       .attention = attention_,
+                       .multiprocessors = device_->multiprocessors(),
+                       .writes_host_blocks = writes_host_blocks};
   // Steps that prefill are long beside their launches, and of many shapes.
   const bool is_one = options_.uses_graphs && shape.rows <= kGraphRowsMax && shape.query_tiles == 0;
   if (!is_one) return QueueLlamaStep(step, stream_);
@@ -152,12 +152,21 @@ absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_b
 void CudaDevice::UsePool(absl::Span<const std::byte> memory,
                          absl::Span<const std::uint64_t> takes) {
   blocks_.UsePool(memory, takes);
-  copier_->UsePool(memory);
+  const absl::Status status = copier_->UsePool(memory, stream_);
+  if (!status.ok()) {  // then the copy engine it is; a device that has failed says so again
+    LogEvent(LogLevel::kWarning, "kv_copies_not_measured").With("reason", status.ToString());
+  }
+}
+
+void CudaDevice::UseArena(std::shared_ptr<const SharedArena> arena) {
+  blocks_.UseArena(arena == nullptr ? std::vector<absl::Span<const std::byte>>() : arena->pieces());
+  copier_->UseArena(std::move(arena));
 }
 
 absl::Status CudaDevice::Reserve(std::uint32_t blocks) {
   blocks_.Clear();  // their memory may go
-  CAIRN_RETURN_IF_ERROR(memory_.Reserve(*device_, config_, layout_, StepShape(), blocks));
+  CAIRN_RETURN_IF_ERROR(
+      memory_.Reserve(*device_, config_, layout_, StepShape(), attention_, blocks));
   blocks_.Reserve(blocks);
   return absl::OkStatus();
 }
@@ -167,7 +176,8 @@ absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, StepOutput outp
                           .vocabulary = config_.vocabulary,
                           .positions_max = config_.positions_max};
   CAIRN_RETURN_IF_ERROR(CheckOutput(chunks, limits, output));
-  CAIRN_ASSIGN_OR_RETURN(const StepPlan plan, PlanStep(chunks, limits, attention_, &blocks_));
+  CAIRN_ASSIGN_OR_RETURN(const StepPlan plan,
+                         PlanStep(chunks, limits, {attention_, config_.head_dim}, &blocks_));
   if (plan.rows.empty()) return absl::OkStatus();
   const absl::Status status = RunPlan(plan, output);
   if (!status.ok()) blocks_.Clear();
@@ -176,7 +186,8 @@ absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, StepOutput outp
 
 absl::Status CudaDevice::RunPlan(const StepPlan& plan, const StepOutput& output) {
   const StepShape shape = StepShape::Of(plan);
-  CAIRN_RETURN_IF_ERROR(memory_.Reserve(*device_, config_, layout_, shape, blocks_.capacity()));
+  CAIRN_RETURN_IF_ERROR(
+      memory_.Reserve(*device_, config_, layout_, shape, attention_, blocks_.capacity()));
   CAIRN_RETURN_IF_ERROR(Grow(*device_, CudaMemory::kPinned, "logits",
                              output.logits.size() * sizeof(float), &memory_.host_logits));
 
@@ -184,7 +195,7 @@ absl::Status CudaDevice::RunPlan(const StepPlan& plan, const StepOutput& output)
   CAIRN_RETURN_IF_ERROR(
       ToStatus(stream_.CopyAsync(memory_.plan.bytes(), memory_.host_plan.bytes(), plan_bytes)));
   CAIRN_RETURN_IF_ERROR(copier_->Load(plan.loads, memory_.pool.bytes(), stream_));
-  const bool writes_host_blocks = copier_->AreRegistered(plan.blocks);
+  const bool writes_host_blocks = copier_->AreWritable(plan.blocks);
   CAIRN_RETURN_IF_ERROR(QueueKernels(shape, writes_host_blocks));
   CAIRN_RETURN_IF_ERROR(TakeResults(plan, output));
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/sk/rt/runtime.h"
-#include "libs/device_cuda/attention_way.h"
+#include "libs/device_cuda/cuda_math.h"
 #include "libs/device_cuda/cuda_weights.h"
 #include "libs/device_cuda/device_blocks.h"
 #include "libs/device_cuda/kv_copier.h"
@@ -34,6 +34,8 @@ class CudaDevice : public Device {
   struct Options {
     std::uint32_t block_tokens = 16;
     bool uses_graphs = true;  // steps of few rows, all in short chunks, are launched as graphs
+    CudaMath math = CudaMath::kMma;
+    BlockCopies copies = BlockCopies::kMeasured;
     rt::Device::Options device;
   };
   // `file` is not needed afterwards. UNAVAILABLE where there is no GPU, or none that will do,
@@ -49,6 +51,7 @@ class CudaDevice : public Device {
   absl::Status Reserve(std::uint32_t blocks) override;
   absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) override;
   void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) override;
+  void UseArena(std::shared_ptr<const SharedArena> arena) override;
 
   const LlamaConfig& config() const { return config_; }
   std::string rope_text() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include "libs/base/check.h"
 
@@ -28,12 +30,32 @@ void DeviceBlocks::Empty(std::uint32_t capacity) {
   for (std::uint32_t i = 0; i < capacity_; ++i) free_[i] = capacity_ - 1 - i;
 }
 
-bool DeviceBlocks::IsOfPool(const std::byte* block, std::uint64_t* take) const {
-  if (block < memory_.data() || block >= memory_.data() + memory_.size()) return false;
-  const std::size_t offset = static_cast<std::size_t>(block - memory_.data());
-  if (offset % block_bytes_ != 0 || offset / block_bytes_ >= takes_.size()) return false;
-  *take = takes_[offset / block_bytes_];
-  return true;
+void DeviceBlocks::UseArena(std::vector<absl::Span<const std::byte>> pieces) {
+  for (auto& [block, entry] : entries_) {
+    if (entry.word.version != 0) entry.word = Word();
+  }
+  pieces_ = std::move(pieces);
+  std::sort(pieces_.begin(), pieces_.end(),
+            [](const auto& a, const auto& b) { return a.data() < b.data(); });
+}
+
+bool DeviceBlocks::IsOfArena(const std::byte* block) const {
+  const auto behind =
+      std::upper_bound(pieces_.begin(), pieces_.end(), block,
+                       [](const std::byte* at, const auto& piece) { return at < piece.data(); });
+  return behind != pieces_.begin() && block < std::prev(behind)->data() + std::prev(behind)->size();
+}
+
+DeviceBlocks::Word DeviceBlocks::WordOf(const Wanted& wanted) const {
+  if (wanted.version != 0) {
+    return IsOfArena(wanted.block) ? Word{.version = wanted.version} : Word();
+  }
+  if (wanted.block < memory_.data() || wanted.block >= memory_.data() + memory_.size()) {
+    return Word();
+  }
+  const std::size_t offset = static_cast<std::size_t>(wanted.block - memory_.data());
+  if (offset % block_bytes_ != 0 || offset / block_bytes_ >= takes_.size()) return Word();
+  return {.take = takes_[offset / block_bytes_] + 1};
 }
 
 std::vector<DeviceBlocks::Load> DeviceBlocks::Begin(absl::Span<const Wanted> blocks) {
@@ -52,8 +74,7 @@ std::vector<DeviceBlocks::Load> DeviceBlocks::Begin(absl::Span<const Wanted> blo
   for (const Wanted& wanted : blocks) {
     const auto [it, is_unknown] = entries_.try_emplace(wanted.block);
     Entry& entry = it->second;
-    std::uint64_t take = 0;
-    const bool may_stay = IsOfPool(wanted.block, &take);
+    const Word word = WordOf(wanted);
     if (is_unknown) {
       if (free_.empty()) {
         const std::byte* oldest = ages_.front();
@@ -68,8 +89,8 @@ std::vector<DeviceBlocks::Load> DeviceBlocks::Begin(absl::Span<const Wanted> blo
       entry.step = step_;
       entry.age = ages_.insert(ages_.end(), wanted.block);
     }
-    const bool is_here = !is_unknown && may_stay && entry.take == take;
-    entry.take = take;
+    const bool is_here = !is_unknown && word.Lasts() && entry.word == word;
+    entry.word = word;
     if (!is_here && !wanted.is_new) loads.push_back({wanted.block, entry.slot});
   }
   std::sort(loads.begin(), loads.end(),

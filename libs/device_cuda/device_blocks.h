@@ -13,9 +13,10 @@ namespace cairn {
 
 // DeviceBlocks knows which blocks of the host are in which slot of the device's pool.
 //
-// Only blocks of the host's pool (Device::UsePool) stay there between steps, each under the word
-// that it had: another word, and the copy is of no use. A block of a node's arena may hold
-// something else in every step, and is copied in by every step that attends it.
+// Two kinds of blocks stay there between steps, each under the word that it had: those of the
+// host's pool (Device::UsePool) under how often they were taken, those of a node's arena
+// (Device::UseArena) under their version. Another word, and the copy is of no use. Blocks elsewhere
+// may hold something else in every step, and are copied in by every step that attends them.
 //
 // Invariants:
 //   1. The blocks of one step have slots of their own.
@@ -28,9 +29,12 @@ class DeviceBlocks {
   void Reserve(std::uint32_t blocks);
   // Nothing is known of any block any more.
   void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes);
+  // Nothing is known any more of blocks in these pieces, and in those of the call before.
+  void UseArena(std::vector<absl::Span<const std::byte>> pieces);
 
   struct Wanted {
     const std::byte* block = nullptr;
+    std::uint64_t version = 0;  // of a block of the arena
     // The step stores all tokens of it that it attends: nothing is to be copied in.
     bool is_new = false;
   };
@@ -49,19 +53,27 @@ class DeviceBlocks {
   void Clear() { Empty(reserved_); }
 
  private:
+  // What a copy is good for: as long as the block has this word. 0: for one step.
+  struct Word {
+    std::uint64_t take = 0;     // plus 1
+    std::uint64_t version = 0;  // either this or `take` is 0
+    bool Lasts() const { return take != 0 || version != 0; }
+    friend bool operator==(const Word&, const Word&) = default;
+  };
   struct Entry {
     std::uint32_t slot = 0;
-    std::uint64_t take = 0;
+    Word word;
     std::uint64_t step = 0;  // that used it last
     std::list<const std::byte*>::iterator age;
   };
-  // Whether the block may stay under the word that is written to `take`.
-  bool IsOfPool(const std::byte* block, std::uint64_t* take) const;
+  Word WordOf(const Wanted& wanted) const;
+  bool IsOfArena(const std::byte* block) const;
   void Empty(std::uint32_t capacity);
 
   const std::uint64_t block_bytes_;
   absl::Span<const std::byte> memory_;
   absl::Span<const std::uint64_t> takes_;
+  std::vector<absl::Span<const std::byte>> pieces_;  // of the arena, by address
   std::uint32_t reserved_ = 0;
   std::uint32_t capacity_ = 0;
   std::uint64_t step_ = 0;

@@ -9,28 +9,40 @@
 #include "absl/types/span.h"
 #include "kernels/sk/rt/runtime.h"
 #include "libs/device_cuda/device_blocks.h"
+#include "libs/device_cuda/registered_memory.h"
 #include "libs/layout/kv_layout.h"
 
 namespace cairn {
 
+// How blocks get from the host's registered memory to the device. All have the same size, so one
+// way is the faster for all of them.
+enum class BlockCopies : std::uint8_t {
+  kMeasured,  // whichever was faster when the pool was registered
+  kEngine,    // a copy each, by the device's copy engine
+  kKernel,    // one kernel that reads them all (kernels/copy/fetch.h)
+};
+
 // KvCopier brings blocks of the host to the device, and new keys and values back.
 //
-// The host's pool is registered with the device, where it allows that: then blocks are copied from
-// where they are, and kernels write new tokens into them. Other blocks (a node's arena is mapped
-// read-only, which not every driver registers) come through two pinned stages, filled by the CPU in
-// turn. A block is read before Load returns, or before the stream has done what Load queued.
+// Blocks of memory that the device reaches (registered_memory.h) are read from where they are, and
+// kernels write new tokens into those of the pool. Other blocks come through two pinned stages,
+// filled by the CPU in turn. A block is read before Load returns, or before the stream has done
+// what Load queued.
 class KvCopier {
  public:
   static absl::StatusOr<std::unique_ptr<KvCopier>> Create(rt::Device& device,
-                                                          const KvLayout& layout);
+                                                          const KvLayout& layout,
+                                                          BlockCopies copies);
 
-  // Registers this memory, and forgets what was. A failure is logged, and costs copies by the CPU.
-  void UsePool(absl::Span<const std::byte> memory);
+  // As RegisteredMemory's, when the device is idle. UsePool also measures.
+  absl::Status UsePool(absl::Span<const std::byte> memory, rt::Stream& stream);
+  void UseArena(std::shared_ptr<const SharedArena> arena) { memory_.UseArena(std::move(arena)); }
   // The device can write to all of these.
-  bool AreRegistered(absl::Span<std::byte* const> blocks) const;
+  bool AreWritable(absl::Span<std::byte* const> blocks) const;
+  BlockCopies copies() const { return copies_; }
 
   // Queues copies of these blocks, by rising slots, into the device's pool; of staged ones, slots
-  // next to each other in one copy.
+  // next to each other in one copy. What it queued must be done before it is called again.
   absl::Status Load(absl::Span<const DeviceBlocks::Load> loads, std::byte* pool,
                     rt::Stream& stream);
 
@@ -43,16 +55,22 @@ class KvCopier {
     rt::Buffer memory;
     rt::Event is_free;
   };
-  KvCopier(rt::Device& device, const KvLayout& layout, Stage first, Stage second);
+  KvCopier(rt::Device& device, const KvLayout& layout, BlockCopies copies, Stage first,
+           Stage second);
   static absl::StatusOr<Stage> MakeStage(rt::Device& device, std::size_t bytes);
 
-  bool IsRegistered(const std::byte* block) const;
+  absl::Status Measure(rt::Stream& stream);
+  absl::Status LoadRegistered(absl::Span<const DeviceBlocks::Load> loads, BlockCopies copies,
+                              std::byte* pool, rt::Stream& stream);
   absl::Status LoadStaged(absl::Span<const DeviceBlocks::Load> loads, std::byte* pool,
                           rt::Stream& stream);
 
   rt::Device& device_;
   const KvLayout layout_;
-  rt::Buffer registered_;
+  const BlockCopies wanted_;
+  BlockCopies copies_;
+  RegisteredMemory memory_;
+  rt::Buffer fetches_;  // pinned: what FetchBlocks is to do
   Stage stages_[2];
   std::uint32_t next_stage_ = 0;
 };

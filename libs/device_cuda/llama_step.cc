@@ -5,7 +5,9 @@
 #include "kernels/attention/attend.h"
 #include "kernels/attention/decode.h"
 #include "kernels/attention/prefill.h"
+#include "kernels/attention/prefill_wgmma.h"
 #include "kernels/linear/linear.h"
+#include "kernels/linear/packed.h"
 #include "kernels/rows/elements.h"
 #include "kernels/rows/embed.h"
 #include "kernels/rows/kv_rows.h"
@@ -74,11 +76,8 @@ class Queue {
     norm.row_count = lists_.LogitRowCount(plan_);
     norm.rows_max = step_.shape.logit_rows;
     CAIRN_RETURN_IF_ERROR(ToStatus(kernels::NormRows(stream_, norm)));
-    kernels::LinearParams product =
-        ProductOf(step_.weights.head, memory_.normed, memory_.logits, LinearOutput::kF32);
-    product.row_count = norm.row_count;
-    product.rows_max = norm.rows_max;
-    CAIRN_RETURN_IF_ERROR(ToStatus(kernels::Multiply(stream_, product)));
+    CAIRN_RETURN_IF_ERROR(Multiply(step_.weights.head, memory_.normed, memory_.logits,
+                                   LinearOutput::kF32, norm.row_count, norm.rows_max));
     if (!step_.shape.has_tokens) return absl::OkStatus();
     return ToStatus(kernels::SummarizeLogits(
         stream_, {.logits = memory_.logits.as<float>(),
@@ -102,21 +101,34 @@ class Queue {
     return ToStatus(kernels::NormRows(stream_, NormOf(weight)));
   }
 
-  kernels::LinearParams ProductOf(const CudaMatrix& matrix, const rt::Buffer& x,
-                                  const rt::Buffer& y, LinearOutput output) const {
-    return {.x = x.as<std::uint16_t>(),
-            .w = matrix.values,
-            .y = y.bytes(),
-            .n = matrix.n,
-            .k = matrix.k,
-            .output = output,
-            .row_count = lists_.RowCount(plan_),
-            .rows_max = step_.shape.rows,
-            .partials = memory_.partials.as<float>()};
-  }
   absl::Status Product(const CudaMatrix& matrix, const rt::Buffer& x, const rt::Buffer& y,
                        LinearOutput output) {
-    return ToStatus(kernels::Multiply(stream_, ProductOf(matrix, x, y, output)));
+    return Multiply(matrix, x, y, output, lists_.RowCount(plan_), step_.shape.rows);
+  }
+  absl::Status Multiply(const CudaMatrix& matrix, const rt::Buffer& x, const rt::Buffer& y,
+                        LinearOutput output, const std::uint32_t* row_count,
+                        std::uint32_t rows_max) {
+    if (matrix.packed != nullptr) {
+      return ToStatus(kernels::MultiplyPacked(stream_, {.x = x.as<std::uint16_t>(),
+                                                        .packed = matrix.packed,
+                                                        .y = y.bytes(),
+                                                        .n = matrix.n,
+                                                        .k = matrix.k,
+                                                        .output = output,
+                                                        .row_count = row_count,
+                                                        .rows_max = rows_max,
+                                                        .partials = memory_.partials.as<float>(),
+                                                        .sm_count = step_.multiprocessors}));
+    }
+    return ToStatus(kernels::Multiply(stream_, {.x = x.as<std::uint16_t>(),
+                                                .w = matrix.values,
+                                                .y = y.bytes(),
+                                                .n = matrix.n,
+                                                .k = matrix.k,
+                                                .output = output,
+                                                .row_count = row_count,
+                                                .rows_max = rows_max,
+                                                .partials = memory_.partials.as<float>()}));
   }
 
   kernels::ElementsParams Elements(const rt::Buffer& x, const rt::Buffer& y,
@@ -176,30 +188,33 @@ class Queue {
     params.rows = rows;
     params.rows.row_count = lists_.DecodeRowCount(plan_);
     params.rows.rows_max = step_.shape.decode_rows;
-    params.keys_from = step_.attention == AttentionWay::kTilesInPlace ? kernels::KeysFrom::kPool
-                                                                      : kernels::KeysFrom::kScratch;
+    params.keys_from = step_.attention == AttentionWay::kTilesScratch ? kernels::KeysFrom::kScratch
+                                                                      : kernels::KeysFrom::kPool;
     params.items = lists_.DecodeItems(plan_);
     params.item_count = lists_.DecodeItemCount(plan_);
     params.first_items = lists_.FirstItems(plan_);
     params.items_max = memory_.room.decode_items;
     params.partial_out = memory_.split_out.as<float>();
     params.partial_softmax = memory_.split_softmax.as<float>();
-    params.blocks = step_.decode_blocks;
+    params.blocks = kernels::DecodeBlocksPerSm(config_.head_dim) * step_.multiprocessors;
     return ToStatus(kernels::AttendDecode(stream_, params));
   }
   absl::Status AttendByPrefill(const kernels::AttendParams& rows) {
-    return ToStatus(
-        kernels::AttendPrefill(stream_, {.rows = rows,
-                                         .query_tiles = lists_.QueryTiles(plan_),
-                                         .query_tile_count = lists_.QueryTileCount(plan_),
-                                         .query_tiles_max = step_.shape.query_tiles}));
+    const kernels::PrefillParams params{.rows = rows,
+                                        .query_tiles = lists_.QueryTiles(plan_),
+                                        .query_tile_count = lists_.QueryTileCount(plan_),
+                                        .query_tiles_max = step_.shape.query_tiles};
+    return ToStatus(IsByWgmma() ? kernels::AttendPrefillWgmma(stream_, params)
+                                : kernels::AttendPrefill(stream_, params));
   }
+  bool IsByWgmma() const { return step_.attention == AttentionWay::kTilesWgmma; }
 
   absl::Status Attend(std::uint32_t layer) {
     const kernels::AttendParams params = AttendParamsOf(layer);
     const StepShape& shape = step_.shape;
     if (shape.rotated_tiles > 0) {
-      CAIRN_RETURN_IF_ERROR(ToStatus(kernels::RotateKeys(stream_, params.keys)));
+      CAIRN_RETURN_IF_ERROR(ToStatus(IsByWgmma() ? kernels::SwizzleTiles(stream_, params.keys)
+                                                 : kernels::RotateKeys(stream_, params.keys)));
     }
     if (step_.attention == AttentionWay::kSimple) {
       CAIRN_RETURN_IF_ERROR(ToStatus(kernels::AttendRows(stream_, params)));

@@ -18,7 +18,7 @@ struct LlamaStep {
   const StepMemory& memory;
   StepShape shape;  // of which only Grids() counts
   AttentionWay attention = AttentionWay::kSimple;
-  std::uint32_t decode_blocks = 0;  // AttendDecode's grid
+  std::uint32_t multiprocessors = 0;
   // New keys and values go to the plan's blocks of the host, which the device can write to; else to
   // memory.fresh.
   bool writes_host_blocks = false;
@@ -27,8 +27,8 @@ struct LlamaStep {
 // Queues a step's kernels, from tokens to logits:
 //
 //   embed -> per layer: norm, q, k v, store k v of all rows,
-//                       turn keys that are read from the scratch, attend (rows of short chunks; the
-//                       others), round, output (added),
+//                       turn keys that are read from the scratch, attend (some rows one by one, the
+//                       others together), round, output (added),
 //                       norm, gate up, swiglu, down (added)
 //   -> new k v of all layers to the host; norm, head for the wanted rows, and what they choose
 //

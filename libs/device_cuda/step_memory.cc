@@ -28,13 +28,17 @@ std::size_t PartialBytes(const LlamaConfig& c, const StepShape& shape) {
 }  // namespace
 
 absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const KvLayout& layout,
-                                 const StepShape& shape, std::uint32_t slots) {
+                                 const StepShape& shape, AttentionWay attention,
+                                 std::uint32_t slots) {
   const std::size_t rows = shape.rows, q_width = std::size_t{c.q_heads} * c.head_dim;
   const std::size_t kv_width = std::size_t{c.kv_heads} * c.head_dim;
   const StepShape joined = room.Joined(shape);
   if (joined != room) ++generation;  // the plan's lists move
   room = joined;
   const std::size_t plan_bytes = PlanBuffer(room).bytes();
+  const std::size_t tile_bytes = kernels::kTileTokens * kv_width * 2;  // of keys
+  const std::size_t scratch_bytes =
+      shape.rotated_tiles * tile_bytes * (attention == AttentionWay::kTilesWgmma ? 2 : 1);
   const std::size_t fresh_bytes = rows * layout.token_bytes();
   const std::size_t logit_bytes = std::size_t{shape.logit_rows} * c.vocabulary * 4;
   const std::size_t summary_bytes =
@@ -47,8 +51,7 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
   } wanted[] = {
       {&plan, "a step's plan", plan_bytes},
       {&pool, "KV blocks", std::size_t{slots} * layout.block_bytes()},
-      {&scratch, "turned keys",
-       std::size_t{shape.rotated_tiles} * kernels::kTileTokens * kv_width * 2},
+      {&scratch, "turned keys", scratch_bytes},
       {&x, "activations", rows * c.hidden * 4},
       {&normed, "activations", std::max<std::size_t>(rows, shape.logit_rows) * c.hidden * 2},
       {&q, "activations", rows * q_width * 2},

@@ -18,7 +18,7 @@ struct StepMemory {
   // RESOURCE_EXHAUSTED naming what there is no room for. `generation` changes when any address
   // does.
   absl::Status Reserve(rt::Device& device, const LlamaConfig& config, const KvLayout& layout,
-                       const StepShape& shape, std::uint32_t slots);
+                       const StepShape& shape, AttentionWay attention, std::uint32_t slots);
 
   std::uint64_t generation = 0;
   StepShape room;  // of plan

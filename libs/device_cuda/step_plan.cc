@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "kernels/attention/prefill_wgmma.h"
 #include "libs/base/status_macros.h"
 
 namespace cairn {
@@ -15,22 +16,30 @@ using kernels::kTileTokens;
 class WantedBlocks {
  public:
   void AddChunk(const StepChunk& chunk, std::uint32_t block_tokens) {
-    for (const AttendedSegment& segment : chunk.context) {
-      for (const std::byte* block : segment.blocks) Add(block);
-    }
-    for (const std::byte* block : chunk.own.blocks) Add(block);
+    for (const AttendedSegment& segment : chunk.context) AddAll(segment);
+    AddAll(chunk.own);
     for (std::size_t i = 0; i < chunk.writes.size(); ++i) {
       // What is written from its first token on holds nothing older that is attended.
-      if (i > 0 || chunk.first_row % block_tokens == 0) Add(chunk.writes[i]).is_new = true;
+      if (i > 0 || chunk.first_row % block_tokens == 0) Add(chunk.writes[i], 0).is_new = true;
     }
   }
   absl::Span<const DeviceBlocks::Wanted> list() const { return list_; }
 
  private:
-  DeviceBlocks::Wanted& Add(const std::byte* block) {
+  void AddAll(const AttendedSegment& segment) {
+    for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
+      Add(segment.blocks[i], segment.versions.empty() ? 0 : segment.versions[i]);
+    }
+  }
+  // Where one address is named with two versions, the block has changed between two lookups: the
+  // higher is what is there, and whoever names the lower will find out (promise 4).
+  DeviceBlocks::Wanted& Add(const std::byte* block, std::uint64_t version) {
     const auto [it, is_first] = index_of_.try_emplace(block, list_.size());
-    if (is_first) list_.push_back({.block = block});
-    return list_[it->second];
+    if (is_first) list_.push_back({.block = block, .version = version});
+    DeviceBlocks::Wanted& wanted = list_[it->second];
+    const bool is_known = wanted.version != 0 && version != 0;
+    wanted.version = is_known ? std::max(wanted.version, version) : 0;
+    return wanted;
   }
   absl::flat_hash_map<const std::byte*, std::size_t> index_of_;
   std::vector<DeviceBlocks::Wanted> list_;
@@ -120,34 +129,42 @@ class PlanBuilder {
   std::vector<Placed> placed_;  // by chunk
 };
 
+bool IsRowByRow(const StepChunk& chunk, AttentionWay way) {
+  if (way == AttentionWay::kSimple) return false;
+  return way == AttentionWay::kTilesWgmma ? chunk.is_generated
+                                          : chunk.tokens.size() <= kDecodeChunkRows;
+}
+
 }  // namespace
 
 absl::StatusOr<StepPlan> PlanStep(absl::Span<const StepChunk> chunks, const StepLimits& limits,
-                                  AttentionWay way, DeviceBlocks* blocks) {
+                                  const PlanOptions& options, DeviceBlocks* blocks) {
   CAIRN_RETURN_IF_ERROR(CheckStep(chunks, limits));
+  const AttentionWay way = options.attention;
   WantedBlocks wanted;
-  std::vector<std::size_t> short_chunks, long_chunks;
+  std::vector<std::size_t> row_by_row, together;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     wanted.AddChunk(chunks[i], limits.block_tokens);
-    const bool is_short =
-        way != AttentionWay::kSimple && chunks[i].tokens.size() <= kDecodeChunkRows;
-    (is_short ? short_chunks : long_chunks).push_back(i);
+    (IsRowByRow(chunks[i], way) ? row_by_row : together).push_back(i);
   }
   StepPlan plan;
   plan.loads = blocks->Begin(wanted.list());
   PlanBuilder builder(chunks, limits.block_tokens, *blocks, &plan);
-  for (const std::size_t i : long_chunks) builder.AddTiles(i);
+  for (const std::size_t i : together) builder.AddTiles(i);
   plan.rotated_tiles = static_cast<std::uint32_t>(plan.tiles.size());
-  for (const std::size_t i : short_chunks) builder.AddTiles(i);
-  if (way != AttentionWay::kTilesInPlace) {
+  for (const std::size_t i : row_by_row) builder.AddTiles(i);
+  if (way == AttentionWay::kTilesScratch) {
     plan.rotated_tiles = static_cast<std::uint32_t>(plan.tiles.size());
   }
-  for (const std::size_t i : short_chunks) builder.AddRows(i);
+  for (const std::size_t i : row_by_row) builder.AddRows(i);
   plan.decode = kernels::PlanDecode(plan.rows);
   const auto decode_rows = static_cast<std::uint32_t>(plan.rows.size());
-  for (const std::size_t i : long_chunks) builder.AddRows(i);
+  for (const std::size_t i : together) builder.AddRows(i);
   if (way != AttentionWay::kSimple) {
-    plan.query_tiles = kernels::PlanQueryTiles(plan.rows, decode_rows);
+    const std::uint32_t rows_max = way == AttentionWay::kTilesWgmma
+                                       ? kernels::WgmmaQueryTileRows(options.head_dim)
+                                       : kernels::kQueryTileRows;
+    plan.query_tiles = kernels::PlanQueryTiles(plan.rows, decode_rows, rows_max);
   }
   builder.AddLogitRows();
   return plan;

@@ -11,15 +11,16 @@
 #include "kernels/attention/decode.h"
 #include "kernels/attention/prefill.h"
 #include "kernels/rows/kv_rows.h"
-#include "libs/device_cuda/attention_way.h"
+#include "libs/device_cuda/cuda_math.h"
 #include "libs/device_cuda/device_blocks.h"
 #include "libs/ports/device.h"
 #include "libs/ports/step_check.h"
 
 namespace cairn {
 
-// Chunks of at most so many rows are attended row by row, as decoding is. It changes no bit. A row
-// alone reads its keys once; a query tile reads them once for 64 rows, but by as few blocks as
+// Chunks of at most so many rows are attended row by row, as decoding is, where that changes no bit
+// (with AttentionWay::kTilesWgmma it does: there chunks of sampled tokens are, and no others). A
+// row alone reads its keys once; a query tile reads them once for 64 rows, but by as few blocks as
 // there are query heads: for a row of 32 heads over 8 KV heads the two are level at about ten rows.
 inline constexpr std::uint32_t kDecodeChunkRows = 8;
 
@@ -47,10 +48,16 @@ struct StepPlan {
   std::vector<kernels::QueryTile> query_tiles;
 };
 
+// How a model's rows are attended.
+struct PlanOptions {
+  AttentionWay attention = AttentionWay::kSimple;
+  std::uint32_t head_dim = 0;  // of kTilesWgmma: how many rows a query tile may have
+};
+
 // Begins a step of `blocks`. INVALID_ARGUMENT naming the chunk if one breaks the contract of
 // libs/ports/device.h; then none has begun.
 absl::StatusOr<StepPlan> PlanStep(absl::Span<const StepChunk> chunks, const StepLimits& limits,
-                                  AttentionWay way, DeviceBlocks* blocks);
+                                  const PlanOptions& options, DeviceBlocks* blocks);
 
 }  // namespace cairn
 #endif  // CAIRN_LIBS_DEVICE_CUDA_STEP_PLAN_H_

@@ -18,7 +18,7 @@ struct ActiveRequest {
   enum class State : std::uint8_t { kWaiting, kAcquiring, kRunning, kFinished };
 
   ActiveRequest(CompletionId id, CompletionCall call, std::unique_ptr<CompletionSink> sink,
-                Instant now)
+                const ModelShape& model, Instant now)
       : id(id),
         max_tokens(call.max_tokens),
         sampling(call.sampling),
@@ -28,7 +28,9 @@ struct ActiveRequest {
         submitted_at(now),
         text(std::move(call.stops)),
         // The last token is never fed back.
-        sequence(std::move(call.prompt), call.max_tokens == 0 ? 0 : call.max_tokens - 1),
+        sequence(std::move(call.prompt),
+                 {.generated_max = call.max_tokens == 0 ? 0 : call.max_tokens - 1,
+                  .offers_generated = model.is_generated_kv_final}),
         prompt_tokens(static_cast<std::uint32_t>(sequence.layout().tokens().size())) {}
 
   const CompletionId id;

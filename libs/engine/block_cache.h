@@ -10,6 +10,7 @@
 #include "libs/base/ids.h"
 #include "libs/base/instant.h"
 #include "libs/engine/sequence.h"
+#include "libs/ports/device.h"
 
 namespace cairn {
 
@@ -24,6 +25,13 @@ class ArenaLease {
   // When the pins have ended for certain: what is in place is then anyone's guess (a stopped
   // process wakes up behind it). Never before leave_by().
   virtual Instant void_at() const = 0;
+};
+
+// The arena that hits lie in, as long as it is held.
+class ArenaView : public SharedArena {
+ public:
+  // Its session has ended: nobody should begin to read here.
+  virtual bool is_lost() const = 0;
 };
 
 // The blocks of a prompt that may be hits.
@@ -41,9 +49,10 @@ struct AcquiredBlocks {
     ArenaBlock block;         // its checksum was verified
   };
   std::vector<Hit> hits;
-  std::shared_ptr<ArenaLease> lease;  // null without hits
-  std::uint64_t family = 0;           // of prompts that begin like this one; 0: not known
-  std::uint32_t overlap_depth = 0;    // tokens in common with an earlier prompt, stored or not
+  std::shared_ptr<ArenaLease> lease;       // null without hits
+  std::shared_ptr<const ArenaView> arena;  // of the hits; the same object for the same arena
+  std::uint64_t family = 0;                // of prompts that begin like this one; 0: not known
+  std::uint32_t overlap_depth = 0;         // tokens in common with an earlier prompt, stored or not
 };
 
 struct OfferedBlock {
@@ -65,6 +74,9 @@ class BlockCache {
   // False while nobody would take an offer: what is kept back then may be offered later. Any
   // thread.
   virtual bool takes_offers() const = 0;
+  // Who to tell that an arena that hits came from is lost: any thread. Null: nobody, from when this
+  // returns.
+  virtual void SetOnArenaLost(absl::AnyInvocable<void()> tell) = 0;
   // The bytes stay as they are until `done`.
   virtual void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) = 0;
 };

@@ -35,9 +35,48 @@ class ClientLease : public ArenaLease {
   const Instant half_age_at_;
 };
 
-AcquiredBlocks ToBlocks(AcquireAnswer answer, Instant now, absl::Duration remap_grace) {
-  AcquiredBlocks out{
-      .hits = {}, .lease = nullptr, .family = answer.family, .overlap_depth = answer.overlap_depth};
+// The arena of a session, mapped for as long as anybody holds this.
+class MappedView : public ArenaView {
+ public:
+  explicit MappedView(std::shared_ptr<const ArenaMapping> mapping) : mapping_(std::move(mapping)) {}
+  std::vector<absl::Span<const std::byte>> pieces() const override { return mapping_->pieces(); }
+  bool is_lost() const override { return mapping_->lost_at().has_value(); }
+
+ private:
+  const std::shared_ptr<const ArenaMapping> mapping_;
+};
+
+}  // namespace
+
+ClientBlockCache::~ClientBlockCache() {
+  if (const auto mapping = mapping_.lock()) mapping->SetOnLost(nullptr);
+}
+
+void ClientBlockCache::SetOnArenaLost(absl::AnyInvocable<void()> tell) {
+  MutexLock lock(mutex_);
+  tell_ = std::move(tell);
+}
+
+void ClientBlockCache::OnArenaLost() {
+  MutexLock lock(mutex_);
+  if (tell_) tell_();
+}
+
+std::shared_ptr<const ArenaView> ClientBlockCache::ViewOf(
+    const std::shared_ptr<const ArenaMapping>& mapping) {
+  std::shared_ptr<const ArenaView> view = view_.lock();
+  if (view != nullptr && mapping_.lock() == mapping) return view;
+  mapping->SetOnLost([this] { OnArenaLost(); });
+  view = std::make_shared<MappedView>(mapping);
+  mapping_ = mapping;
+  view_ = view;
+  return view;
+}
+
+AcquiredBlocks ClientBlockCache::ToBlocks(AcquireAnswer answer) {
+  AcquiredBlocks out;
+  out.family = answer.family;
+  out.overlap_depth = answer.overlap_depth;
   for (std::uint32_t i = 0; i < answer.keys.size(); ++i) {
     const HitBlock& block = answer.keys[i].block;
     // A session without an arena (no shared memory) has hits that would have to be pulled; the
@@ -49,13 +88,11 @@ AcquiredBlocks ToBlocks(AcquireAnswer answer, Instant now, absl::Duration remap_
                          .slot = block.slot,
                          .generation = block.generation}});
   }
-  if (!out.hits.empty()) {
-    out.lease = std::make_shared<ClientLease>(now, std::move(answer), remap_grace);
-  }
+  if (out.hits.empty()) return out;
+  out.arena = ViewOf(answer.mapping);
+  out.lease = std::make_shared<ClientLease>(loop_.Now(), std::move(answer), options_.remap_grace);
   return out;
 }
-
-}  // namespace
 
 void ClientBlockCache::Acquire(WantedBlocks wanted, absl::AnyInvocable<void(AcquiredBlocks)> done) {
   loop_.Post([this, wanted = std::move(wanted), done = std::move(done)]() mutable {
@@ -66,7 +103,7 @@ void ClientBlockCache::Acquire(WantedBlocks wanted, absl::AnyInvocable<void(Acqu
     request.deadline = loop_.Now() + options_.acquire_timeout;
     client_.Acquire(std::move(request),
                     [this, done = std::move(done)](AcquireAnswer answer) mutable {
-                      done(ToBlocks(std::move(answer), loop_.Now(), options_.remap_grace));
+                      done(ToBlocks(std::move(answer)));
                     });
   });
 }

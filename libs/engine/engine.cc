@@ -56,12 +56,15 @@ Engine::Engine(const Options& options, Device& device, const TextTokenizer& toke
   CAIRN_CHECK(options.step_rows_max > 0);
   CAIRN_CHECK(options.step_rows_max <= limits::kStepRowsMax);
   device_.UsePool(pool_.memory(), pool_.takes());
+  if (cache_ != nullptr) cache_->SetOnArenaLost([this] { Wake(); });
   PublishStats();
 }
 
 Engine::~Engine() {
   CAIRN_CHECK(is_idle()) << "an engine is drained before it is destroyed";
+  if (cache_ != nullptr) cache_->SetOnArenaLost(nullptr);
   device_.UsePool({}, {});
+  device_.UseArena(nullptr);
 }
 
 absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
@@ -73,7 +76,8 @@ absl::StatusOr<CompletionId> Engine::Submit(CompletionCall call,
     MutexLock lock(mutex_);
     id = CompletionId(++last_id_);
   }
-  auto active = std::make_unique<ActiveRequest>(id, std::move(call), std::move(sink), clock_.Now());
+  auto active = std::make_unique<ActiveRequest>(id, std::move(call), std::move(sink),
+                                                device_.shape(), clock_.Now());
   const std::uint32_t needed = active->sequence.BlocksNeeded();
   if (needed > pool_.blocks()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -256,6 +260,7 @@ void Engine::OnAcquired(CompletionId id, const std::vector<std::uint32_t>& block
     CAIRN_COVERED("request_cancelled_while_acquiring");
     return;  // dropping the result releases its pins
   }
+  if (result.arena != nullptr) UseArena(std::move(result.arena));
   for (const AcquiredBlocks::Hit& hit : result.hits) {
     active->sequence.TakeHit(blocks[hit.index], hit.block);
   }
@@ -266,6 +271,12 @@ void Engine::OnAcquired(CompletionId id, const std::vector<std::uint32_t>& block
     CAIRN_COVERED("last_block_torn");
   }
   active->state = State::kRunning;
+}
+
+void Engine::UseArena(std::shared_ptr<const ArenaView> arena) {
+  if (arena == arena_) return;
+  device_.UseArena(arena);
+  arena_ = std::move(arena);
 }
 
 void Engine::CountFirstLookup(ActiveRequest& active) {

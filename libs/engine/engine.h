@@ -119,6 +119,7 @@ class Engine {
   void AskForCheckpoints(ActiveRequest& active, const AcquiredBlocks& found);
   void OnCheckpoints(CompletionId id, CheckpointPlan plan);
   void LeaveArenaInTime(ActiveRequest& active);
+  void UseArena(std::shared_ptr<const ArenaView> arena);
   bool ComputeStep();
   void PlanFor(ActiveRequest& active, std::uint32_t rows_max);
   void OnStepFailed(const absl::Status& status);
@@ -139,6 +140,7 @@ class Engine {
   const Loop& clock_;
   KvPool pool_;
   Sampler sampler_;
+  std::shared_ptr<const ArenaView> arena_;                             // the device's
   std::deque<std::unique_ptr<ActiveRequest>> actives_;                 // in arrival order
   absl::flat_hash_map<std::uint64_t, std::vector<PoolBlock>> offers_;  // on loan to the cache
   std::uint64_t last_offer_ = 0;

@@ -21,6 +21,10 @@ bool Engine::RunStep() {
   for (auto& active : actives_) {
     if (active->state == State::kRunning) LeaveArenaInTime(*active);
   }
+  if (arena_ != nullptr && arena_->is_lost()) {  // nobody reads there any more: let it be unmapped
+    CAIRN_COVERED("arena_lost");
+    UseArena(nullptr);
+  }
   const bool has_computed = ComputeStep();
   while (!actives_.empty() && actives_.front()->state == State::kFinished) actives_.pop_front();
   actives_.erase(

@@ -11,8 +11,10 @@
 
 namespace cairn {
 
-Sequence::Sequence(PromptHasher prompt, std::uint32_t generated_max)
-    : prompt_(std::move(prompt)), generated_max_(generated_max) {
+Sequence::Sequence(PromptHasher prompt, const Options& options)
+    : prompt_(std::move(prompt)),
+      options_(options),
+      prompt_tokens_(static_cast<std::uint32_t>(prompt_.layout().tokens().size())) {
   // Closed blocks with one key share one store; only equal KV has equal keys (keys.md).
   absl::flat_hash_map<Key, std::uint32_t> store_by_key;
   const auto& blocks = layout().blocks();
@@ -24,17 +26,20 @@ Sequence::Sequence(PromptHasher prompt, std::uint32_t generated_max)
     store_of_.push_back(store);
   }
   const std::size_t blocks_max =
-      blocks.size() + CeilDiv(generated_max, layout().options().block_tokens);
+      blocks.size() + CeilDiv(options.generated_max, layout().options().block_tokens);
   reads_.reserve(blocks_max);
+  versions_.reserve(blocks_max);
   writes_.reserve(blocks_max);
   reads_.resize(blocks.size(), nullptr);
+  versions_.resize(blocks.size(), 0);
   writes_.resize(blocks.size(), nullptr);
   for (std::size_t i = 0; i + 1 < layout().segments().size(); ++i) {
     const NormalSegment& segment = layout().segments()[i];
-    attended_.push_back(
-        {.position = segment.position,
-         .tokens = segment.token_count,
-         .blocks = absl::MakeConstSpan(reads_).subspan(segment.first_block, segment.block_count)});
+    const std::size_t first = segment.first_block, count = segment.block_count;
+    attended_.push_back({.position = segment.position,
+                         .tokens = segment.token_count,
+                         .blocks = absl::MakeConstSpan(reads_).subspan(first, count),
+                         .versions = absl::MakeConstSpan(versions_).subspan(first, count)});
   }
 }
 
@@ -44,7 +49,8 @@ std::uint32_t Sequence::BlocksNeeded() const {
       layout().blocks().empty() ? 0 : layout().blocks().back().token_count % per_block;
   // The last block may have room for some generated tokens; the rest needs blocks of its own.
   const std::uint32_t room = last == 0 ? 0 : per_block - last;
-  const std::uint32_t grown = generated_max_ > room ? generated_max_ - room : 0;
+  const std::uint32_t generated_max = options_.generated_max;
+  const std::uint32_t grown = generated_max > room ? generated_max - room : 0;
   return static_cast<std::uint32_t>(stores_.size() + CeilDiv(grown, per_block));
 }
 
@@ -95,6 +101,7 @@ void Sequence::AddNewBlocks() {
     stores_.back().blocks.push_back(static_cast<std::uint32_t>(i));
     CAIRN_CHECK(reads_.size() < reads_.capacity()) << "more tokens than were announced";
     reads_.push_back(nullptr);
+    versions_.push_back(0);
     writes_.push_back(nullptr);
   }
 }
@@ -103,11 +110,16 @@ void Sequence::ShowStore(std::uint32_t index) {
   const Store& store = stores_[index];
   const std::byte* read = nullptr;
   std::byte* write = nullptr;
-  if (store.source == Source::kArena) read = store.arena.bytes;
+  std::uint64_t version = 0;
+  if (store.source == Source::kArena) {
+    read = store.arena.bytes;
+    version = store.arena.generation.value();
+  }
   if (store.source == Source::kPool) read = write = store.pool.bytes().data();
   for (const std::uint32_t block : store.blocks) {
     reads_[block] = read;
     writes_[block] = write;
+    versions_[block] = version;
   }
 }
 
@@ -185,6 +197,8 @@ bool Sequence::Plan(std::uint32_t rows_max, SequenceWork* work) {
   work->first_row =
       first.first_token - segment.first_token + stores_[store_of_[plan_from_]].planned;
   work->rows = 0;
+  const std::uint32_t first_token = segment.first_token + work->first_row;
+  if (first_token < prompt_tokens_) rows_max = std::min(rows_max, prompt_tokens_ - first_token);
   // Runs on through blocks that have nothing yet, up to the segment's end.
   for (std::uint32_t i = plan_from_; i < blocks.size() && work->rows < rows_max; ++i) {
     if (blocks[i].segment != first.segment) break;
@@ -215,8 +229,9 @@ StepChunk Sequence::ChunkOf(const SequenceWork& work, LogitRows output) const {
                      .subspan(segment.first_token + work.first_row, work.rows);
   chunk.first_row = work.first_row;
   chunk.own.tokens = work.first_row + work.rows;
-  chunk.own.blocks =
-      absl::MakeConstSpan(reads_).subspan(segment.first_block, end_block - segment.first_block);
+  const std::size_t own_blocks = end_block - segment.first_block;
+  chunk.own.blocks = absl::MakeConstSpan(reads_).subspan(segment.first_block, own_blocks);
+  chunk.own.versions = absl::MakeConstSpan(versions_).subspan(segment.first_block, own_blocks);
   chunk.writes = absl::MakeConstSpan(writes_).subspan(first_block, end_block - first_block);
   if (!segment.sees_only_itself()) {  // else positions count from the span's own first token
     chunk.own.position = segment.position;
@@ -224,6 +239,7 @@ StepChunk Sequence::ChunkOf(const SequenceWork& work, LogitRows output) const {
   }
   chunk.position = chunk.own.position + work.first_row;
   chunk.logit_rows = output;
+  chunk.is_generated = segment.first_token + work.first_row >= prompt_tokens_;
   return chunk;
 }
 
@@ -260,6 +276,8 @@ std::vector<std::uint32_t> Sequence::TakeBlocksToOffer() {
     if (store.source != Source::kPool || store.computed != tokens || store.offered == tokens)
       continue;
     if (!layout().MayOffer(store.blocks[0])) continue;
+    const bool has_generated = layout().blocks()[store.blocks[0]].depth() > prompt_tokens_;
+    if (has_generated && !options_.offers_generated) continue;
     store.offered = tokens;
     out.push_back(store.blocks[0]);
   }

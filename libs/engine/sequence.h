@@ -49,8 +49,12 @@ struct SequenceWork {
 // Threads: the engine's.
 class Sequence {
  public:
-  // `prompt` is ended. `generated_max` tokens may be fed back at the most.
-  Sequence(PromptHasher prompt, std::uint32_t generated_max);
+  struct Options {
+    std::uint32_t generated_max = 0;  // tokens that may be fed back, at the most
+    bool offers_generated = true;     // blocks with such tokens, too (ModelShape)
+  };
+  // `prompt` is ended.
+  Sequence(PromptHasher prompt, const Options& options);
 
   const PromptLayout& layout() const { return prompt_.layout(); }
   absl::Span<const Key> keys() const { return prompt_.keys(); }
@@ -70,8 +74,8 @@ class Sequence {
   // Feeds a sampled token back: it becomes one more row to compute.
   void Append(Token token);
 
-  // Plans the next rows to compute, at most `rows_max`: consecutive tokens of one segment. False if
-  // nothing is left to plan.
+  // Plans the next rows to compute, at most `rows_max`: consecutive tokens of one segment, all of
+  // the prompt or all fed back. False if nothing is left to plan.
   bool Plan(std::uint32_t rows_max, SequenceWork* work);
   // The chunk for planned work. Its spans point into this object, until it is destroyed or the next
   // Append.
@@ -126,7 +130,8 @@ class Sequence {
   }
 
   PromptHasher prompt_;
-  const std::uint32_t generated_max_;
+  const Options options_;
+  const std::uint32_t prompt_tokens_;
   PoolReservation reservation_;
   std::vector<std::uint32_t> store_of_;  // by block
   std::vector<Store> stores_;
@@ -134,6 +139,7 @@ class Sequence {
   // By block, what ChunkOf hands out spans of; never reallocated (room for all is made at the
   // start).
   std::vector<const std::byte*> reads_;
+  std::vector<std::uint64_t> versions_;
   std::vector<std::byte*> writes_;
   std::vector<AttendedSegment> attended_;  // all segments but the last, which nothing comes after
   std::uint32_t plan_from_ = 0;            // no block before it has anything to plan

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct ModelShape {
   std::uint32_t vocabulary = 0;
   std::uint64_t positions_max = 0;  // context length
   bool spans = true;                // keys.md rule 7
+  // Rows that were sampled get the keys and values that prefilling them would give. Where not, they
+  // are no one else's: another request's prompt may have the same tokens.
+  bool is_generated_kv_final = true;
 };
 
 // A run of tokens of one segment that rows attend, in blocks of the layout's block_tokens.
@@ -26,6 +30,9 @@ struct AttendedSegment {
   // Base of each block, ceil(tokens / block_tokens) of them. In the pool or in a node's arena,
   // 4 KiB aligned. Slots behind the segment's last token are zero.
   absl::Span<const std::byte* const> blocks;
+  // Of each block that lies in the arena (Device::UseArena) what it holds there: as long as it is
+  // this, the block may be read and a copy of it kept. 0: of other blocks. Empty: of none.
+  absl::Span<const std::uint64_t> versions;
 };
 
 // What of a chunk's rows comes back, besides their keys and values.
@@ -60,6 +67,14 @@ struct StepChunk {
   // in the pool. The same memory as own.blocks there.
   absl::Span<std::byte* const> writes;
   LogitRows logit_rows = LogitRows::kNone;
+  bool is_generated = false;  // its tokens were sampled: no chunk has those and a prompt's
+};
+
+// A node's memory, mapped here read-only, that blocks may lie in. Destroying it unmaps.
+class SharedArena {
+ public:
+  virtual ~SharedArena() = default;
+  virtual std::vector<absl::Span<const std::byte>> pieces() const = 0;
 };
 
 // Device runs a model's layers over a pool of KV blocks. `device_host` is the CPU.
@@ -94,6 +109,11 @@ class Device {
   // its own may keep copies of them between steps. One pool at a time; both spans must be valid
   // until the next call. Blocks elsewhere may hold something else in every step.
   virtual void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) {}
+  // The arena that later chunks name versions in; null: none. One at a time; the device may hold it
+  // until the next call. Versions of one address never repeat. What is copied of a block that the
+  // node was changing is torn, and may be kept all the same: it is the engine that looks at slots'
+  // words after each step (promise 4), and throws away all steps that name this version.
+  virtual void UseArena(std::shared_ptr<const SharedArena> arena) {}
 };
 
 }  // namespace cairn

@@ -32,6 +32,9 @@ inline absl::Status CheckSegment(const AttendedSegment& segment, const StepLimit
   if (segment.blocks.size() != CeilDiv(segment.tokens, limits.block_tokens)) {
     return absl::InvalidArgumentError("wrong number of blocks");
   }
+  if (!segment.versions.empty() && segment.versions.size() != segment.blocks.size()) {
+    return absl::InvalidArgumentError("wrong number of versions");
+  }
   const bool has_hole = std::any_of(segment.blocks.begin(), segment.blocks.end(),
                                     [](const std::byte* block) { return block == nullptr; });
   return has_hole ? absl::InvalidArgumentError("a block is missing") : absl::OkStatus();

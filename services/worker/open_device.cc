@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "libs/base/status_macros.h"
 
 #ifdef CAIRN_DEVICE_CUDA
@@ -13,8 +14,12 @@ namespace {
 
 absl::StatusOr<OpenedDevice> OpenCuda(const GgufFile& file, const HostDevice::Options& options) {
 #ifdef CAIRN_DEVICE_CUDA
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<CudaDevice> device,
-                         CudaDevice::Create(file, {.block_tokens = options.block_tokens}));
+  const CudaMath math = options.tier == kCudaWgmmaTier           ? CudaMath::kWgmma
+                        : options.tier == kCudaWgmmaProductsTier ? CudaMath::kWgmmaProducts
+                                                                 : CudaMath::kMma;
+  CAIRN_ASSIGN_OR_RETURN(
+      std::unique_ptr<CudaDevice> device,
+      CudaDevice::Create(file, {.block_tokens = options.block_tokens, .math = math}));
   OpenedDevice opened{.model_name = device->config().name,
                       .rope_text = device->rope_text(),
                       .tier = device->device_name()};
@@ -22,14 +27,19 @@ absl::StatusOr<OpenedDevice> OpenCuda(const GgufFile& file, const HostDevice::Op
   return opened;
 #else
   return absl::UnimplementedError(
-      "engine.tier is cuda, but this cairn-worker was built where there was no nvcc");
+      absl::StrCat("engine.tier is ", options.tier,
+                   ", but this cairn-worker was built where there was no nvcc"));
 #endif
 }
 
 }  // namespace
 
+bool IsCudaTier(absl::string_view tier) {
+  return tier == kCudaTier || tier == kCudaWgmmaProductsTier || tier == kCudaWgmmaTier;
+}
+
 absl::StatusOr<OpenedDevice> OpenDevice(const GgufFile& file, const HostDevice::Options& options) {
-  if (options.tier == kCudaTier) return OpenCuda(file, options);
+  if (IsCudaTier(options.tier)) return OpenCuda(file, options);
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<HostDevice> device, HostDevice::Create(file, options));
   OpenedDevice opened{.model_name = device->config().name,
                       .rope_text = device->rope_text(),

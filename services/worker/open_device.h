@@ -5,14 +5,18 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "libs/device_host/host_device.h"
 #include "libs/gguf/gguf_file.h"
 #include "libs/ports/device.h"
 
 namespace cairn {
 
-// The tier that is a GPU's; all others are the CPU's (HostDevice::CheckTier).
-inline constexpr char kCudaTier[] = "cuda";
+// A GPU's tiers; all others are the CPU's (HostDevice::CheckTier). Each has bits of its own.
+inline constexpr absl::string_view kCudaTier = "cuda";
+inline constexpr absl::string_view kCudaWgmmaProductsTier = "cuda-wgmma-products";
+inline constexpr absl::string_view kCudaWgmmaTier = "cuda-wgmma";
+bool IsCudaTier(absl::string_view tier);
 
 struct OpenedDevice {
   std::unique_ptr<Device> device;
@@ -21,8 +25,9 @@ struct OpenedDevice {
   std::string tier;        // for people: what runs
 };
 
-// UNIMPLEMENTED for tier cuda in a program that was built without nvcc, UNAVAILABLE where there is
-// no GPU that will do, each saying so; other errors as HostDevice::Create and CudaDevice::Create.
+// UNIMPLEMENTED for a GPU's tier in a program that was built without nvcc, UNAVAILABLE where there
+// is no GPU that will do, each saying so; other errors as HostDevice::Create and
+// CudaDevice::Create.
 absl::StatusOr<OpenedDevice> OpenDevice(const GgufFile& file, const HostDevice::Options& options);
 
 }  // namespace cairn

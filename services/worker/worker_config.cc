@@ -74,11 +74,13 @@ absl::Status SetEngine(const config::v1::Engine& config, WorkerOptions* out) {
     return Bad("engine.kv_dtype", absl::StrCat("\"", config.kv_dtype(), "\" is not bf16 or f32"));
   }
   if (!config.tier().empty()) out->device.tier = config.tier();
-  if (out->device.tier == kCudaTier) {
-    if (out->device.kv_dtype != KvDtype::kBf16)
-      return Bad("engine.kv_dtype", "tier cuda has bf16 only");
+  if (IsCudaTier(out->device.tier)) {
+    if (out->device.kv_dtype != KvDtype::kBf16) {
+      return Bad("engine.kv_dtype", absl::StrCat("tier ", out->device.tier, " has bf16 only"));
+    }
   } else if (absl::Status known = HostDevice::CheckTier(out->device.tier); !known.ok()) {
-    return Bad("engine.tier", absl::StrCat(known.message(), "; or cuda, a Hopper GPU"));
+    return Bad("engine.tier", absl::StrCat(known.message(), "; or of a Hopper GPU ", kCudaTier,
+                                           ", ", kCudaWgmmaProductsTier, ", ", kCudaWgmmaTier));
   }
   const std::uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
   CAIRN_ASSIGN_OR_RETURN(const std::uint64_t threads,

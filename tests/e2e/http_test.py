@@ -145,7 +145,9 @@ class BadFileTest(WorkerCase):
                               ({"http": {"listen": "127.0.0.1"}}, "http.listen"),
                               ({"http": {"idle_timeout": "1ns"}}, "http.idle_timeout"),
                               ({"engine": {"tier": "AVX2"}}, "engine.tier"),
+                              ({"engine": {"tier": "cuda-fast"}}, "engine.tier"),
                               ({"engine": {"tier": "cuda", "kv_dtype": "f32"}}, "engine.kv_dtype"),
+                              ({"engine": {"tier": "cuda-wgmma", "kv_dtype": "f32"}}, "engine.kv_dtype"),
                               ({"cache": {"offer_timeout": "8760h"}}, "cache.offer_timeout"),
                               ({"cache": {"acquire_timeout": "0s"}}, "cache.acquire_timeout"),
                               ({"cache": {"node_run_dir": "x", "single_tenant": True, "node_grpc": "here",
@@ -174,9 +176,10 @@ class BadFileTest(WorkerCase):
     def test_without_a_gpu_or_nvcc_tier_cuda_says_why_not(self):
         if os.path.exists("/dev/nvidiactl"):
             self.skipTest("there is a GPU")
-        worker = self.launch(Worker(self, "cuda", engine={"tier": "cuda"}))
-        self.assertEqual(worker.wait(), 1)
-        self.assertRegex(worker.log(), r"(?i)built where there was no nvcc|GPU|CUDA driver")
+        for tier in ("cuda", "cuda-wgmma-products", "cuda-wgmma"):
+            worker = self.launch(Worker(self, tier, engine={"tier": tier}))
+            self.assertEqual(worker.wait(), 1)
+            self.assertRegex(worker.log(), r"(?i)built where there was no nvcc|GPU|CUDA driver")
 
     def test_a_taken_port_is_named(self):
         first = self.start(Worker(self, "first"))

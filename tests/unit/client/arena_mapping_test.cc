@@ -52,6 +52,26 @@ TEST_F(ArenaMappingTest, MapsSegmentsByTheirId) {
   EXPECT_FALSE(mapping_.Locate(Whole(4)).has_value());
 }
 
+TEST_F(ArenaMappingTest, PiecesAreTheMemoryOfItsSegments) {
+  EXPECT_TRUE(mapping_.pieces().empty());
+  EXPECT_TRUE(Add({SegmentId(3), kBytes, kTable}).ok());
+  EXPECT_TRUE(Add({SegmentId(1), kBytes, kTable}).ok());
+  const auto pieces = mapping_.pieces();
+  ASSERT_EQ(pieces.size(), 2u);
+  owned_[1]->bytes()[17] = std::byte{'y'};
+  EXPECT_EQ(pieces[0].size(), kBytes);
+  EXPECT_EQ(pieces[0][17], std::byte{'y'});
+  EXPECT_EQ(pieces[1][17], std::byte{0});
+}
+
+TEST_F(ArenaMappingTest, ItsLossIsToldToWhoAsked) {
+  int told = 0;
+  mapping_.SetOnLost([&] { told += mapping_.lost_at().has_value() ? 1 : 100; });
+  mapping_.MarkLost(Instant::FromNanos(5));
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(mapping_.lost_at(), Instant::FromNanos(5));
+}
+
 TEST_F(ArenaMappingTest, RefusesWhatTheMemoryIsNot) {
   EXPECT_FALSE(Add({SegmentId(0), kBytes - 1, kTable}).ok());
   EXPECT_FALSE(Add({SegmentId(0), kBytes + 1, kTable}).ok());

@@ -25,7 +25,8 @@ std::string ModelOf(AttentionWay way) {
 
 class CudaDeviceTest : public testing::Test {
  protected:
-  std::unique_ptr<CudaDevice> Make(const CudaDevice::Options& options) {
+  std::unique_ptr<CudaDevice> Make(CudaDevice::Options options) {
+    if (math_ != CudaMath::kMma) options.math = math_;
     auto device = CudaDevice::Create(gguf_, options);
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
@@ -40,12 +41,14 @@ class CudaDeviceTest : public testing::Test {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
   }
   void Load(AttentionWay way) {
+    if (way == AttentionWay::kTilesWgmma) math_ = CudaMath::kWgmma;
     file_ = ModelOf(way);
     gguf_ = *GgufFile::Parse(AsBytes(file_));
   }
 
   std::string file_ = TinyLlama(3);
   GgufFile gguf_ = *GgufFile::Parse(AsBytes(file_));
+  CudaMath math_ = CudaMath::kMma;
 };
 
 class CudaDeviceWayTest : public CudaDeviceTest, public testing::WithParamInterface<AttentionWay> {
@@ -54,13 +57,13 @@ class CudaDeviceWayTest : public CudaDeviceTest, public testing::WithParamInterf
 };
 INSTANTIATE_TEST_SUITE_P(Ways, CudaDeviceWayTest,
                          testing::Values(AttentionWay::kSimple, AttentionWay::kTilesScratch,
-                                         AttentionWay::kTilesInPlace));
+                                         AttentionWay::kTilesInPlace, AttentionWay::kTilesWgmma));
 
 // Of more rows than a query tile, of fewer, and of so few that they are decoded.
 TEST_P(CudaDeviceWayTest, BitsDoNotDependOnChunksBlocksOrSchedules) {
   const auto ids = Ids(4, 150);
   const auto device = Make({});
-  ASSERT_EQ(AttentionWayOf(device->config()), GetParam());
+  ASSERT_EQ(AttentionWayOf(device->config(), math_), GetParam());
   const std::vector<float> whole = PrefixLogits(*device, ids, 150);  // a grid of 256 rows
   for (const std::size_t rows : {1u, 7u, 33u, 100u}) {
     CudaDevice::Options options{.block_tokens = rows == 33 ? 64u : 16u};
@@ -270,9 +273,32 @@ TEST_F(CudaDeviceTest, ChunkThatBreaksTheContractIsNamed) {
 TEST_F(CudaDeviceTest, NumericsNamesWhatChangesBits) {
   const std::string numerics = Make({})->numerics();
   for (const char* part :
-       {"cuda:", "mma.sync.m16n8k16", "bf16", "linear=", "attend=", "kv=bf16", "rope="}) {
+       {"cuda:", "bf16", "linear=mma", "rows=", "tile=64x4", "attend=", "kv=bf16", "rope="}) {
     EXPECT_NE(numerics.find(part), std::string::npos) << numerics;
   }
+}
+
+// Products by wgmma have bits of their own, which depend on as little as the others'.
+TEST_F(CudaDeviceTest, ProductsByWgmmaKeepOnEqualToOff) {
+  Load(AttentionWay::kTilesInPlace);
+  const auto ids = Ids(4, 90);
+  const auto mma = Make({});
+  math_ = CudaMath::kWgmmaProducts;
+  const auto wgmma = Make({});
+  EXPECT_TRUE(wgmma->shape().is_generated_kv_final);
+  const std::vector<float> whole = PrefixLogits(*wgmma, ids, 90);
+  EXPECT_FALSE(AreBitsEqual(whole, PrefixLogits(*mma, ids, 90)));
+  for (const std::size_t rows : {1u, 9u, 40u}) {
+    EXPECT_TRUE(AreBitsEqual(whole, PrefixLogits(*Make({}), ids, rows))) << "chunks of " << rows;
+  }
+}
+
+TEST_F(CudaDeviceTest, AttentionByWgmmaSaysThatSampledTokensAreItsOwn) {
+  Load(AttentionWay::kTilesWgmma);
+  EXPECT_FALSE(Make({})->shape().is_generated_kv_final);
+  Load(AttentionWay::kTilesScratch);
+  const absl::Status status = CudaDevice::Create(gguf_, {.math = CudaMath::kWgmma}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
 }
 
 // A model's header with one key replaced.

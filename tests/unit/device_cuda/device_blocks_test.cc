@@ -88,6 +88,68 @@ TEST_F(DeviceBlocksTest, TheLongestUnusedMakesRoom) {
   EXPECT_EQ(blocks_.capacity(), 4u);
 }
 
+// A block of the arena under a version of it.
+class ArenaBlocksTest : public DeviceBlocksTest {
+ protected:
+  ArenaBlocksTest() { blocks_.UseArena({Piece(1), Piece(0)}); }
+  absl::Span<const std::byte> Piece(std::size_t i) const {
+    return absl::MakeConstSpan(arena_).subspan(i * 6 * kBlockBytes, 4 * kBlockBytes);
+  }
+  // Whether block i of a piece is loaded by a step that wants it under `version`.
+  bool IsLoaded(std::size_t piece, std::size_t i, std::uint64_t version) {
+    const DeviceBlocks::Wanted wanted[] = {
+        {.block = Piece(piece).data() + i * kBlockBytes, .version = version}};
+    return blocks_.Begin(wanted).size() == 1;
+  }
+
+ private:
+  std::vector<std::byte> arena_ = std::vector<std::byte>(12 * kBlockBytes);
+};
+
+TEST_F(ArenaBlocksTest, ABlockIsLoadedOnceForEachVersion) {
+  blocks_.Reserve(8);
+  for (const std::size_t piece : {0, 1}) {
+    for (const std::size_t i : {0, 3}) {
+      EXPECT_TRUE(IsLoaded(piece, i, 5));
+      EXPECT_FALSE(IsLoaded(piece, i, 5));
+      EXPECT_TRUE(IsLoaded(piece, i, 6));
+      EXPECT_FALSE(IsLoaded(piece, i, 6));
+    }
+  }
+  EXPECT_TRUE(IsLoaded(0, 0, 0)) << "of no version";
+  EXPECT_TRUE(IsLoaded(0, 0, 6)) << "it held something else in between";
+}
+
+TEST_F(ArenaBlocksTest, OutsideOfThePiecesNothingStays) {
+  blocks_.Reserve(8);
+  EXPECT_TRUE(IsLoaded(0, 4, 5));
+  EXPECT_TRUE(IsLoaded(0, 4, 5));
+  EXPECT_TRUE(IsLoaded(1, 4, 5));
+  EXPECT_TRUE(IsLoaded(1, 4, 5));
+}
+
+TEST_F(ArenaBlocksTest, AnotherArenaMayHaveTheSameAddresses) {
+  blocks_.Reserve(8);
+  EXPECT_TRUE(IsLoaded(0, 0, 5));
+  EXPECT_THAT(Loaded({1}), ElementsAre(1));
+  blocks_.UseArena({Piece(0)});
+  EXPECT_TRUE(IsLoaded(0, 0, 5));
+  EXPECT_THAT(Loaded({1}), IsEmpty());
+  blocks_.UseArena({});
+  EXPECT_TRUE(IsLoaded(0, 0, 5));
+  EXPECT_TRUE(IsLoaded(0, 0, 5));
+}
+
+// A version is no number of takes, though they be equal.
+TEST_F(ArenaBlocksTest, PoolAndArenaAreToldApart) {
+  takes_[1] = 5;
+  EXPECT_THAT(Loaded({1}), ElementsAre(1));
+  blocks_.UsePool({}, {});
+  blocks_.UseArena({memory_});
+  const DeviceBlocks::Wanted wanted[] = {{.block = Block(1), .version = 6}};
+  EXPECT_EQ(blocks_.Begin(wanted).size(), 1u);
+}
+
 TEST_F(DeviceBlocksTest, ReservedSlotsStay) {
   blocks_.Reserve(5);
   EXPECT_EQ(blocks_.capacity(), 5u);

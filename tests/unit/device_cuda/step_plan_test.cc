@@ -30,7 +30,7 @@ class StepPlanTest : public testing::Test {
     for (std::size_t i = first_row / 16; i < own.size(); ++i) {
       writes.push_back(const_cast<std::byte*>(own[i]));
     }
-    for (std::uint32_t i = 0; i < rows; ++i) tokens.push_back(10 + i);
+    for (std::uint32_t i = 0; i < rows; ++i) tokens.push_back(10 + i % 80);
     return {.tokens = tokens,
             .position = position + first_row,
             .own = {.position = position, .tokens = first_row + rows, .blocks = own},
@@ -38,7 +38,7 @@ class StepPlanTest : public testing::Test {
             .writes = writes};
   }
   StepPlan Plan(const std::vector<StepChunk>& chunks, AttentionWay way = AttentionWay::kSimple) {
-    auto plan = PlanStep(chunks, kLimits, way, &blocks_);
+    auto plan = PlanStep(chunks, kLimits, {way, 64}, &blocks_);
     EXPECT_TRUE(plan.ok()) << plan.status();
     return *std::move(plan);
   }
@@ -47,8 +47,8 @@ class StepPlanTest : public testing::Test {
 
  private:
   std::array<std::byte, 64> memory_{};
-  std::array<std::vector<std::byte*>, 8> writes_;
-  std::array<std::vector<std::uint32_t>, 8> tokens_;
+  std::array<std::vector<std::byte*>, 16> writes_;
+  std::array<std::vector<std::uint32_t>, 16> tokens_;
   std::size_t chunks_ = 0;
 };
 
@@ -133,6 +133,35 @@ TEST_F(StepPlanTest, LogitRowsAreCountedOverTheWholeStep) {
   EXPECT_EQ(plan.rows[5].first_tile, 2u);
 }
 
+// Two requests that found the same slot, one before the node refilled it and one after: the second
+// must not get what the first has left on the device.
+TEST_F(StepPlanTest, OfTwoVersionsOfABlockTheHigherIsWhatIsThere) {
+  const auto arena = Reads({40});
+  const std::uint64_t old_version = 3, new_version = 4, none = 0;
+  blocks_.UseArena({{Block(40), 1}});
+  const auto one = Reads({0}), two = Reads({1});
+  const auto chunks_of = [&](const std::uint64_t& a, const std::uint64_t& b) {
+    std::vector<StepChunk> chunks = {Chunk(one, 0, 1, 16), Chunk(two, 0, 1, 16)};
+    return std::make_pair(
+        std::move(chunks),
+        std::array<AttendedSegment, 2>{
+            {{.position = 0, .tokens = 16, .blocks = arena, .versions = {&a, 1}},
+             {.position = 0, .tokens = 16, .blocks = arena, .versions = {&b, 1}}}});
+  };
+  const auto loads = [&](const std::uint64_t& a, const std::uint64_t& b) {
+    auto [chunks, contexts] = chunks_of(a, b);
+    for (int i = 0; i < 2; ++i) chunks[i].context = {&contexts[i], 1};
+    return Plan(chunks).loads.size();
+  };
+  blocks_.Reserve(8);
+  EXPECT_EQ(loads(old_version, old_version), 1u);
+  EXPECT_EQ(loads(new_version, old_version), 1u);
+  EXPECT_EQ(loads(new_version, old_version), 0u);
+  EXPECT_EQ(loads(old_version, new_version), 0u);
+  EXPECT_EQ(loads(old_version, none), 1u);
+  EXPECT_EQ(loads(none, old_version), 1u);
+}
+
 TEST_F(StepPlanTest, RowsOfWhichOnlyTheTokenIsWantedComeLast) {
   const auto one = Reads({0}), two = Reads({1}), three = Reads({2});
   StepChunk token = Chunk(one, 0, 3), logits = Chunk(two, 0, 2), other = Chunk(three, 0, 12);
@@ -200,12 +229,26 @@ TEST_F(StepPlanTest, ShortChunksRowsComeFirstAndTheirTilesLast) {
   }
 }
 
+// There a prompt's rows have other bits than decoding's: who they are decides, not how many.
+TEST_F(StepPlanTest, ByWgmmaOnlySampledTokensAreDecoded) {
+  const auto a = Reads({0}), b = Reads({1, 2, 3, 4, 5, 6, 7, 8, 9}), c = Reads({10});
+  StepChunk prompt = Chunk(a, 3, 1), long_prompt = Chunk(b, 0, 130), sampled = Chunk(c, 5, 1);
+  sampled.is_generated = true;
+  const StepPlan plan = Plan({prompt, long_prompt, sampled}, AttentionWay::kTilesWgmma);
+  EXPECT_EQ(plan.decode.first_items.size(), 1u);
+  EXPECT_EQ(plan.blocks[0], Block(10));
+  EXPECT_EQ(plan.rotated_tiles, 4u);
+  EXPECT_EQ(plan.tiles.size(), 5u);
+  ASSERT_EQ(plan.query_tiles.size(), 3u);
+  const std::uint32_t counts[] = {1, 128, 2};
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(plan.query_tiles[i].row_count, counts[i]) << i;
+}
+
 TEST_F(StepPlanTest, ABrokenChunkIsNamed) {
   const auto own = Reads({0});
   StepChunk right = Chunk(own, 0, 2), wrong = Chunk(own, 0, 2);
   wrong.first_row = 1;
-  const absl::Status status =
-      PlanStep({right, wrong}, kLimits, AttentionWay::kSimple, &blocks_).status();
+  const absl::Status status = PlanStep({right, wrong}, kLimits, {}, &blocks_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("chunk 1: rows and own segment disagree"),
             absl::string_view::npos)

@@ -37,9 +37,9 @@ Job RandomJob(Rng& rng, const std::vector<std::vector<Token>>& passages) {
   return job;
 }
 
-std::unique_ptr<Device> MakeCuda(const GgufFile& file, std::uint32_t block_tokens,
+std::unique_ptr<Device> MakeCuda(const GgufFile& file, std::uint32_t block_tokens, CudaMath math,
                                  std::uint64_t seed) {
-  CudaDevice::Options options{.block_tokens = block_tokens};
+  CudaDevice::Options options{.block_tokens = block_tokens, .math = math};
   options.device.seed = seed;
   auto device = CudaDevice::Create(file, options);
   EXPECT_TRUE(device.ok()) << device.status();
@@ -88,12 +88,18 @@ void ExpectBitsEqual(const Answer& a, const Answer& b, std::uint64_t seed, std::
   }
 }
 
-// All ways of attention, groups of 1 to 4 query heads.
-const RandomLlamaShape kShapes[] = {
-    {},
-    {.hidden = 256, .ffn = 320, .q_heads = 4, .kv_heads = 1, .layers = 2, .vocabulary = 512},
-    {.hidden = 128, .q_heads = 4, .kv_heads = 2},                   // heads of 32: the simple way
-    {.q_heads = 2, .kv_heads = 2, .rotary_dim = 32, .layers = 2}};  // keys by way of the scratch
+// All ways of attention, both instructions, groups of 1 to 4 query heads.
+struct TrialModel {
+  RandomLlamaShape shape;
+  CudaMath math = CudaMath::kMma;
+};
+const TrialModel kModels[] = {
+    {{}},
+    {{.hidden = 256, .ffn = 320, .q_heads = 4, .kv_heads = 1, .layers = 2, .vocabulary = 512},
+     CudaMath::kWgmmaProducts},
+    {{.hidden = 128, .q_heads = 4, .kv_heads = 2}},                  // heads of 32: the simple way
+    {{.q_heads = 2, .kv_heads = 2, .rotary_dim = 32, .layers = 2}},  // keys by way of the scratch
+    {{.q_heads = 2, .kv_heads = 2, .layers = 2}, CudaMath::kWgmma}};
 
 // Answers stay together to their ends: a choice that is not clear may part them, and what follows
 // says nothing.
@@ -102,8 +108,8 @@ constexpr std::uint64_t kFirstSeed = 17;
 // One model's jobs: each alone, on the CPU and on the device, then all together over a cache.
 class ModelTrial {
  public:
-  ModelTrial(const RandomLlamaShape& shape, std::uint64_t seed)
-      : seed_(seed), rng_(seed), model_(RandomLlama(shape, seed)) {
+  ModelTrial(const TrialModel& model, std::uint64_t seed)
+      : seed_(seed), math_(model.math), rng_(seed), model_(RandomLlama(model.shape, seed)) {
     std::vector<std::vector<Token>> passages;
     for (const std::size_t length : {15u, 17u, 40u, 65u}) {
       passages.push_back(RandomTokens(rng_, length));
@@ -148,21 +154,22 @@ class ModelTrial {
 
  private:
   const std::uint64_t seed_;
+  const CudaMath math_;
   Rng rng_;
   const std::string model_;
   std::vector<Job> jobs_;
   std::vector<Answer> cold_;
   const std::function<std::unique_ptr<Device>(const GgufFile&, std::uint32_t)> cuda_ =
       [this](const GgufFile& file, std::uint32_t block_tokens) {
-        return MakeCuda(file, block_tokens, seed_);
+        return MakeCuda(file, block_tokens, math_, seed_);
       };
 };
 
 TEST(WholeStepTest, AnswersAreTheCpusAndDoNotDependOnTheCache) {
   Agreement agreement;
   EngineStats seen;
-  for (std::size_t i = 0; i < std::size(kShapes); ++i) {
-    ModelTrial trial(kShapes[i], kFirstSeed + i);
+  for (std::size_t i = 0; i < std::size(kModels); ++i) {
+    ModelTrial trial(kModels[i], kFirstSeed + i);
     trial.CompareAlone(&agreement);
     const EngineStats stats = trial.CompareWithCache();
     seen.tokens_reused += stats.tokens_reused;

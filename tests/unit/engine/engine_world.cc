@@ -66,6 +66,13 @@ struct SlotCache::Lease : ArenaLease {
   const SlotCache& cache;
 };
 
+struct SlotCache::View : ArenaView {
+  explicit View(const SlotCache& cache) : cache(cache) {}
+  std::vector<absl::Span<const std::byte>> pieces() const override { return {cache.memory_}; }
+  bool is_lost() const override { return cache.is_lost; }
+  const SlotCache& cache;
+};
+
 SlotCache::SlotCache(std::uint64_t block_bytes, std::size_t slots)
     : block_bytes_(block_bytes), memory_(block_bytes * slots), words_(slots) {
   for (std::size_t i = slots; i > 0; --i) {
@@ -94,7 +101,11 @@ void SlotCache::Acquire(WantedBlocks asked, absl::AnyInvocable<void(AcquiredBloc
           .slot = SlotId(slot),
           .generation = Generation(words_[slot].load())}});
   }
-  if (!out.hits.empty()) out.lease = std::make_shared<Lease>(*this);
+  if (!out.hits.empty()) {
+    out.lease = std::make_shared<Lease>(*this);
+    if (arena == nullptr) arena = std::make_shared<View>(*this);
+    out.arena = arena;
+  }
   wanted.push_back(std::move(asked));
   done(std::move(out));
 }

@@ -25,6 +25,7 @@ class SlotCache : public BlockCache {
   SlotCache(std::uint64_t block_bytes, std::size_t slots);
   void Acquire(WantedBlocks wanted, absl::AnyInvocable<void(AcquiredBlocks)> done) override;
   bool takes_offers() const override { return is_open; }
+  void SetOnArenaLost(absl::AnyInvocable<void()> tell) override { tell_lost = std::move(tell); }
   void Offer(std::vector<OfferedBlock> blocks, absl::AnyInvocable<void()> done) override;
 
   // Takes each slot back with probability 1/`one_in`: bumps its word, then fills it with rubbish.
@@ -43,9 +44,14 @@ class SlotCache : public BlockCache {
   std::vector<WantedBlocks> wanted;              // every lookup
   Instant leave_by = Instant::Infinite();
   Instant void_at = Instant::Infinite();
+  bool is_lost = false;
+  absl::AnyInvocable<void()> tell_lost;
+  // What hits came from: another object, after this was reset.
+  std::shared_ptr<const ArenaView> arena;
 
  private:
   struct Lease;
+  struct View;
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;
   std::vector<std::atomic<std::uint64_t>> words_;

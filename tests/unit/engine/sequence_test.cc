@@ -15,11 +15,13 @@ constexpr std::uint64_t kBlockBytes = 4096;
 // A sequence over a pool, and an arena of slots that the test controls.
 class SequenceTest : public testing::Test {
  protected:
-  Sequence Make(const std::vector<PromptSegment>& segments, std::uint32_t generated_max) {
+  Sequence Make(const std::vector<PromptSegment>& segments, std::uint32_t generated_max,
+                bool offers_generated = true) {
     auto prompt =
         HashPrompt(*RootOf(*FingerprintOf({}), "", "", 16), {.block_tokens = 16}, segments);
     EXPECT_TRUE(prompt.ok()) << prompt.status();
-    Sequence sequence(*std::move(prompt), generated_max);
+    Sequence sequence(*std::move(prompt),
+                      {.generated_max = generated_max, .offers_generated = offers_generated});
     PoolReservation reservation;
     EXPECT_TRUE(pool_.Reserve(sequence.BlocksNeeded(), &reservation));
     sequence.Admit(std::move(reservation));
@@ -156,6 +158,59 @@ TEST_F(SequenceTest, OffersEachFinishedFullBlockOnce) {
     sequence.Commit();
   }
   EXPECT_EQ(sequence.TakeBlocksToOffer(), (std::vector<std::uint32_t>{2}));
+}
+
+// On a device whose sampled tokens have keys and values of their own.
+TEST_F(SequenceTest, BlocksWithSampledTokensMayBeNoOneElses) {
+  Sequence sequence = Make({SegmentOf(SegmentKind::kPrefix, 40, 0)}, 30, false);
+  SequenceWork work;
+  while (sequence.Plan(100, &work)) {
+  }
+  sequence.Commit();
+  for (Token t = 0; t < 30; ++t) {
+    sequence.Append(t);
+    ASSERT_TRUE(sequence.Plan(100, &work));
+    sequence.Commit();
+  }
+  EXPECT_EQ(sequence.TakeBlocksToOffer(), (std::vector<std::uint32_t>{0, 1}));
+}
+
+// Here the sampled token begins a block, right behind one that was lost.
+TEST_F(SequenceTest, ChunksHaveAPromptsTokensOrSampledOnes) {
+  Sequence sequence = Make({SegmentOf(SegmentKind::kPrefix, 48, 0)}, 3);
+  sequence.TakeHit(1, Slot(0));
+  SequenceWork work;
+  while (sequence.Plan(100, &work)) {
+    EXPECT_FALSE(sequence.ChunkOf(work, LogitRows::kNone).is_generated);
+  }
+  sequence.Commit();
+  sequence.Append(5);
+  words_[0].fetch_add(1);
+  EXPECT_FALSE(sequence.CheckArena());
+  ASSERT_TRUE(sequence.Plan(100, &work));
+  EXPECT_EQ(work.first_row, 16u);
+  EXPECT_EQ(work.rows, 16u);
+  EXPECT_FALSE(sequence.ChunkOf(work, LogitRows::kNone).is_generated);
+  ASSERT_TRUE(sequence.Plan(100, &work));
+  EXPECT_EQ(work.first_row, 48u);
+  EXPECT_TRUE(sequence.ChunkOf(work, LogitRows::kLast).is_generated);
+  EXPECT_FALSE(sequence.Plan(100, &work));
+
+  // The last block of the prompt itself.
+  Sequence other = Make({SegmentOf(SegmentKind::kPrefix, 32, 0)}, 3);
+  other.TakeHit(1, Slot(1));
+  while (other.Plan(100, &work)) {
+  }
+  other.Commit();
+  other.Append(5);
+  words_[1].fetch_add(1);
+  EXPECT_FALSE(other.CheckArena());
+  ASSERT_TRUE(other.Plan(100, &work));
+  EXPECT_EQ(work.rows, 16u);
+  EXPECT_FALSE(other.ChunkOf(work, LogitRows::kNone).is_generated);
+  ASSERT_TRUE(other.Plan(100, &work));
+  EXPECT_EQ(work.rows, 1u);
+  EXPECT_TRUE(other.ChunkOf(work, LogitRows::kLast).is_generated);
 }
 
 }  // namespace
