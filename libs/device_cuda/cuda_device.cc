@@ -77,6 +77,7 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Create(const GgufFile& f
   CAIRN_ASSIGN_OR_RETURN(made->weights_, UploadLlamaWeights(file, config, options.math,
                                                             *made->device_, made->stream_));
   CAIRN_RETURN_IF_ERROR(made->MakeRopeTable());
+  made->block_sums_ = std::make_unique<BlockSums>(*made->device_, layout.block_bytes());
   CAIRN_ASSIGN_OR_RETURN(made->copier_, KvCopier::Create(*made->device_, layout, options.copies));
   return made;
 }
@@ -224,6 +225,27 @@ absl::Status CudaDevice::TakeResults(const StepPlan& plan, const StepOutput& out
   const std::size_t first = plan.logit_rows.size() - plan.token_rows;
   for (std::size_t i = 0; i < plan.token_rows; ++i) output.tokens[i] = summaries[first + i].token;
   return absl::OkStatus();
+}
+
+// Of whole blocks that are here; a block that is not whole has anything behind its tokens here.
+void CudaDevice::Sum(absl::Span<const StoredBlock> blocks, absl::Span<Checksum> sums) {
+  std::vector<std::uint32_t> slots;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool is_whole = blocks[i].tokens == options_.block_tokens;
+    const auto slot = is_whole ? blocks_.Find(blocks[i].bytes.data()) : std::nullopt;
+    if (slot.has_value()) {
+      slots.push_back(*slot);
+      indices.push_back(i);
+    } else {
+      sums[i] = ChecksumOf(blocks[i].bytes);
+    }
+  }
+  std::vector<Checksum> found(slots.size());
+  const absl::Status status = block_sums_->Sum(memory_.pool, slots, stream_, absl::MakeSpan(found));
+  for (std::size_t i = 0; i < indices.size(); ++i) {  // a device that failed: the next step says so
+    sums[indices[i]] = status.ok() ? found[i] : ChecksumOf(blocks[indices[i]].bytes);
+  }
 }
 
 }  // namespace cairn

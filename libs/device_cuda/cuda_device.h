@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/sk/rt/runtime.h"
+#include "libs/device_cuda/block_sums.h"
 #include "libs/device_cuda/cuda_math.h"
 #include "libs/device_cuda/cuda_weights.h"
 #include "libs/device_cuda/device_blocks.h"
@@ -50,6 +51,7 @@ class CudaDevice : public Device {
   std::string numerics() const override;
   absl::Status Reserve(std::uint32_t blocks) override;
   absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) override;
+  void Sum(absl::Span<const StoredBlock> blocks, absl::Span<Checksum> sums) override;
   void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) override;
   void UseArena(std::shared_ptr<const SharedArena> arena) override;
 
@@ -60,6 +62,7 @@ class CudaDevice : public Device {
   std::string device_name() const { return device_->name(); }
   std::uint64_t blocks_loaded() const { return blocks_loaded_; }  // in all steps, from the host
   std::uint64_t graphs_captured() const { return graphs_captured_; }
+  std::uint64_t blocks_summed() const { return block_sums_->blocks(); }  // by the device
   // What the emulated device's kernels reached (kernels/test/mutate.py).
   std::vector<rt::Device::SiteUse> Sites() const { return device_->Sites(); }
 
@@ -85,6 +88,7 @@ class CudaDevice : public Device {
   std::unique_ptr<KvCopier> copier_;
   DeviceBlocks blocks_;
   StepMemory memory_;
+  std::unique_ptr<BlockSums> block_sums_;
   // By grids, and whether they write host blocks; of memory_ as it is at graphs_generation_.
   std::map<std::pair<StepShape, bool>, rt::Graph> graphs_;
   std::uint64_t graphs_generation_ = 0;

@@ -58,6 +58,14 @@ DeviceBlocks::Word DeviceBlocks::WordOf(const Wanted& wanted) const {
   return {.take = takes_[offset / block_bytes_] + 1};
 }
 
+std::optional<std::uint32_t> DeviceBlocks::Find(const std::byte* block) const {
+  const auto it = entries_.find(block);
+  if (it == entries_.end()) return std::nullopt;
+  const Word word = WordOf({.block = block});
+  if (!word.Lasts() || word != it->second.word) return std::nullopt;
+  return it->second.slot;
+}
+
 std::vector<DeviceBlocks::Load> DeviceBlocks::Begin(absl::Span<const Wanted> blocks) {
   ++step_;
   if (blocks.size() > capacity_) {

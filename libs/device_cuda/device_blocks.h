@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -45,6 +46,8 @@ class DeviceBlocks {
   // Begins a step with these blocks, each of them once; what must be copied in, by rising slots.
   // Where they are more than capacity(), that grows, and all slots are empty.
   std::vector<Load> Begin(absl::Span<const Wanted> blocks);
+  // Of a block that stays, if it is here under its word: then all that was stored of it is.
+  std::optional<std::uint32_t> Find(const std::byte* block) const;
   // Of a block of the step that began last.
   std::uint32_t SlotOf(const std::byte* block) const { return entries_.at(block).slot; }
   // The device's pool needs so many slots.

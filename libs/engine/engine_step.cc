@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "libs/base/check.h"
-#include "libs/base/checksum.h"
 #include "libs/base/log.h"
 #include "libs/base/mark.h"
 #include "libs/engine/engine.h"
@@ -210,19 +209,24 @@ void Engine::OfferNew(ActiveRequest& active) {
   if (cache_ == nullptr || !cache_->takes_offers()) return;
   const std::vector<std::uint32_t> blocks = active.sequence.TakeBlocksToOffer();
   if (blocks.empty()) return;
-  std::vector<OfferedBlock> offered;
-  std::vector<PoolBlock> loans;
   const PromptLayout& layout = active.sequence.layout();
+  std::vector<PoolBlock> loans;
+  std::vector<StoredBlock> stored;
   for (const std::uint32_t index : blocks) {
-    const PromptBlock& block = layout.blocks()[index];
-    PoolBlock loan = active.sequence.PoolBlockOf(index);
-    offered.push_back({.key = active.sequence.keys()[index],
+    loans.push_back(active.sequence.PoolBlockOf(index));
+    stored.push_back({loans.back().bytes(), layout.blocks()[index].token_count});
+  }
+  std::vector<Checksum> sums(blocks.size());
+  device_.Sum(stored, absl::MakeSpan(sums));
+  std::vector<OfferedBlock> offered;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const PromptBlock& block = layout.blocks()[blocks[i]];
+    offered.push_back({.key = active.sequence.keys()[blocks[i]],
                        .has_parent = block.parent.has_value(),
                        .parent = block.parent ? active.sequence.keys()[*block.parent] : Key{},
                        .depth = block.chain_depth,
-                       .bytes = loan.bytes(),
-                       .checksum = ChecksumOf(loan.bytes())});
-    loans.push_back(std::move(loan));
+                       .bytes = stored[i].bytes,
+                       .checksum = sums[i]});
   }
   stats_now_.blocks_offered += blocks.size();
   const std::uint64_t offer = ++last_offer_;

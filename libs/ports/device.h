@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "libs/base/checksum.h"
 #include "libs/layout/kv_layout.h"
 
 namespace cairn {
@@ -70,6 +71,12 @@ struct StepChunk {
   bool is_generated = false;  // its tokens were sampled: no chunk has those and a prompt's
 };
 
+// A block of the pool, of which `tokens` tokens are stored; slots behind them are zero.
+struct StoredBlock {
+  absl::Span<const std::byte> bytes;
+  std::uint32_t tokens = 0;
+};
+
 // A node's memory, mapped here read-only, that blocks may lie in. Destroying it unmaps.
 class SharedArena {
  public:
@@ -103,6 +110,11 @@ class Device {
   //   anything else       the device has failed, and is of no use any more
   // On failure results and the blocks of `writes` hold anything.
   virtual absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) = 0;
+  // What blocks are offered with: the checksum of each, `sums` having as much room. Between steps.
+  // A device that has the blocks at hand may be faster than the CPU, which this default is.
+  virtual void Sum(absl::Span<const StoredBlock> blocks, absl::Span<Checksum> sums) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) sums[i] = ChecksumOf(blocks[i].bytes);
+  }
   // The pool that blocks of later chunks may lie in, `memory` cut into blocks of the layout: while
   // block i's word in `takes` stays what it is, every token that rows attend in it was there when
   // Run first saw the block under this word, or was stored by Run since. So a device with memory of

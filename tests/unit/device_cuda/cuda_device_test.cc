@@ -204,6 +204,51 @@ TEST_F(CudaDeviceTest, BlocksOfThePoolAreCopiedOnceForEachTake) {
   EXPECT_EQ(device->blocks_loaded(), 6u);
 }
 
+// By the device where it has them whole, by the CPU otherwise.
+TEST_F(CudaDeviceTest, BlocksAreSummedAsTheCpuDoes) {
+  const auto device = Make({});
+  const std::size_t block_bytes = device->layout().block_bytes();
+  const HostBuffer pool = *HostBuffer::Allocate(5 * block_bytes);
+  std::vector<std::uint64_t> takes(4, 1);
+  device->UsePool({pool.data(), 4 * block_bytes}, takes);
+  std::vector<std::byte*> writes;
+  for (std::size_t i = 0; i < 4; ++i) writes.push_back(pool.data() + i * block_bytes);
+  const std::vector<const std::byte*> reads(writes.begin(), writes.end());
+  const std::vector<std::uint32_t> ids = Ids(8, 40);
+  for (std::uint32_t first = 0; first < 40; first += 10) {
+    const std::size_t end_block = CeilDiv(first + 10, 16);
+    const StepChunk chunk{
+        .tokens = absl::MakeConstSpan(ids).subspan(first, 10),
+        .position = first,
+        .own = {.tokens = first + 10, .blocks = absl::MakeConstSpan(reads).first(end_block)},
+        .first_row = first,
+        .writes = absl::MakeConstSpan(writes).subspan(first / 16, end_block - first / 16)};
+    ASSERT_TRUE(device->Run({&chunk, 1}, {}).ok());
+  }
+  // Two whole blocks, one of 8 tokens, one of the pool that no step has seen, one beside the pool.
+  std::vector<StoredBlock> blocks;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    blocks.push_back({{pool.data() + i * block_bytes, block_bytes}, i == 2 ? 8u : 16u});
+  }
+  std::swap(blocks[0], blocks[1]);
+  const auto expect_sums = [&](std::uint64_t by_device) {
+    std::vector<Checksum> sums(blocks.size());
+    const std::uint64_t before = device->blocks_summed();
+    device->Sum(blocks, absl::MakeSpan(sums));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      EXPECT_EQ(sums[i], ChecksumOf(blocks[i].bytes)) << i;
+    }
+    EXPECT_EQ(device->blocks_summed() - before, by_device);
+  };
+  expect_sums(2);
+  std::memset(writes[0], 0x41, block_bytes);  // of another owner
+  ++takes[0];
+  expect_sums(1);
+  device->UsePool({}, {});
+  expect_sums(0);
+  device->Sum({}, {});
+}
+
 // Whatever the step that failed had begun to keep.
 TEST_F(CudaDeviceTest, AStepWithoutMemoryFailsAndSmallerOnesGoOn) {
   CudaDevice::Options options;

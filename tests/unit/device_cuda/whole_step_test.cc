@@ -40,6 +40,7 @@ Job RandomJob(Rng& rng, const std::vector<std::vector<Token>>& passages) {
 std::unique_ptr<Device> MakeCuda(const GgufFile& file, std::uint32_t block_tokens, CudaMath math,
                                  std::uint64_t seed) {
   CudaDevice::Options options{.block_tokens = block_tokens, .math = math};
+  options.copies = seed % 2 == 0 ? BlockCopies::kEngine : BlockCopies::kKernel;
   options.device.seed = seed;
   auto device = CudaDevice::Create(file, options);
   EXPECT_TRUE(device.ok()) << device.status();
