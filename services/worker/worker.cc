@@ -244,9 +244,9 @@ void Worker::Parts::Stop() {
   http.reset();
   stopped.Wait();
   loop.Stop();
+  engine.reset();  // it lets go of what the others gave it
   cache.reset();
   plans.reset();
-  engine.reset();
   client.reset();
   dialer.reset();
   copier.reset();
