@@ -105,6 +105,7 @@ class Engine {
   // What one request does in the step at hand.
   struct StepPart {
     ActiveRequest* active = nullptr;
+    std::uint32_t rows = 0;  // none: a prompt that was found whole, and asks for no token
     LogitRows output = LogitRows::kNone;
   };
   using Inbox = std::vector<absl::AnyInvocable<void()>>;

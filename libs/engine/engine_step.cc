@@ -116,8 +116,10 @@ void Engine::OnStepFailed(const absl::Status& status) {
     if (rows_ > 1) {
       CAIRN_COVERED("step_rows_halved");
       rows_max_ = rows_ / 2;
-    } else {
-      Finish(*parts_.back().active, FinishReason::kFailed, status.message());
+      return;
+    }
+    for (const StepPart& part : parts_) {
+      if (part.rows > 0) Finish(*part.active, FinishReason::kFailed, status.message());
     }
     return;
   }
@@ -145,6 +147,7 @@ void Engine::PlanFor(ActiveRequest& active, std::uint32_t rows_max) {
     rows += work.rows;
   }
   const bool is_last = active.sequence.EverythingPlanned();
+  part.rows = rows;
   if (is_last && active.max_tokens > 0 && rows > 0) part.output = active.output;
   for (std::size_t i = 0; i < works.size(); ++i) {
     const bool has_output = i + 1 == works.size();

@@ -97,6 +97,21 @@ TEST_F(DeviceFailureTest, ARowWithoutRoomFailsItsRequestOnly) {
   EXPECT_FALSE(world.engine->stats().has_failed);
 }
 
+// A request without a row of its own in the step has no part in it.
+TEST_F(DeviceFailureTest, WhoNeedsNoRowDoesNotFail) {
+  EngineWorld world(WorldOptions());
+  const std::vector<PromptSegment> stored = {Span(RandomTokens(rng_, 32))};
+  world.Submit(stored, 0);
+  world.RunAll();
+  verdict_ = [](std::size_t) { return absl::ResourceExhaustedError("no room"); };
+  Answer* failing = world.Submit(Prompt(1), 2);
+  Answer* found = world.Submit(stored, 0);
+  world.RunAll();
+  EXPECT_EQ(failing->reason, FinishReason::kFailed);
+  EXPECT_EQ(found->reason, FinishReason::kLength);
+  EXPECT_EQ(found->usage.tokens_reused, 32u);
+}
+
 TEST_F(DeviceFailureTest, ADeviceThatFailsFailsAllAndTakesNoMore) {
   EngineWorld::Options options = WorldOptions();
   options.engine.running_max = 2;
