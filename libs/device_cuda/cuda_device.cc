@@ -1,6 +1,7 @@
 #include "libs/device_cuda/cuda_device.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -134,15 +135,20 @@ absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_b
   // Steps that prefill are long beside their launches, and of many shapes.
   const bool is_one = options_.uses_graphs && shape.rows <= kGraphRowsMax && shape.query_tiles == 0;
   if (!is_one) return QueueLlamaStep(step, stream_);
-  if (graphs_generation_ != memory_.generation || graphs_.size() >= kGraphsMax) graphs_.clear();
+  if (graphs_generation_ != memory_.generation) graphs_.clear();
   graphs_generation_ = memory_.generation;
   const std::pair key(shape.Grids(), writes_host_blocks);
   auto it = graphs_.find(key);
   if (it == graphs_.end()) {
+    if (graphs_.size() >= kGraphsMax) graphs_.clear();
     CAIRN_RETURN_IF_ERROR(ToStatus(stream_.BeginCapture()));
     const absl::Status queued = QueueLlamaStep(step, stream_);
     rt::Result<rt::Graph> graph = stream_.EndCapture();
     CAIRN_RETURN_IF_ERROR(queued);
+    if (!graph.ok() && graph.status().is_out_of_memory()) {
+      graphs_.clear();
+      return QueueLlamaStep(step, stream_);
+    }
     if (!graph.ok()) return ToStatus(graph.status());
     it = graphs_.emplace(key, std::move(*graph)).first;
     ++graphs_captured_;
@@ -164,11 +170,26 @@ void CudaDevice::UseArena(std::shared_ptr<const SharedArena> arena) {
   copier_->UseArena(std::move(arena));
 }
 
-absl::Status CudaDevice::Reserve(std::uint32_t blocks) {
+absl::Status CudaDevice::Reserve(const StepRoom& room) {
   blocks_.Clear();  // their memory may go
+  const std::uint64_t tokens = std::uint64_t{room.blocks} * options_.block_tokens;
+  const auto up_to_power = [](std::uint64_t count) {
+    return count == 0 ? 0 : static_cast<std::uint32_t>(std::bit_ceil(count));
+  };
+  // Keys of all blocks in the scratch at a time; of what else depends on lists, little is needed.
+  StepShape shape{.rows = up_to_power(room.rows),
+                  .decode_rows = up_to_power(std::min(room.rows, room.requests)),
+                  .logit_rows = up_to_power(std::min(room.rows, room.requests)),
+                  .has_tokens = true};
+  if (room.rows > 0) {
+    shape.rotated_tiles = shape.tiles =
+        static_cast<std::uint32_t>(tokens / kernels::kTileTokens + 1);
+    shape.decode_items = shape.tiles / kernels::kSplitTiles + shape.decode_rows;
+  }
   CAIRN_RETURN_IF_ERROR(
-      memory_.Reserve(*device_, config_, layout_, StepShape(), attention_, blocks));
-  blocks_.Reserve(blocks);
+      memory_.Reserve(*device_, config_, layout_, shape, attention_, room.blocks));
+  memory_.KeepPool();
+  blocks_.Reserve(room.blocks);
   return absl::OkStatus();
 }
 
@@ -181,7 +202,10 @@ absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, StepOutput outp
                          PlanStep(chunks, limits, {attention_, config_.head_dim}, &blocks_));
   if (plan.rows.empty()) return absl::OkStatus();
   const absl::Status status = RunPlan(plan, output);
-  if (!status.ok()) blocks_.Clear();
+  if (!status.ok()) {
+    (void)stream_.Synchronize();  // what was queued; if it fails, too, the next step says so
+    blocks_.Clear();
+  }
   return status;
 }
 
@@ -227,12 +251,14 @@ absl::Status CudaDevice::TakeResults(const StepPlan& plan, const StepOutput& out
   return absl::OkStatus();
 }
 
-// Of whole blocks that are here; a block that is not whole has anything behind its tokens here.
+// Of whole blocks that are here. Behind a block's tokens, and where a layout fills blocks up to
+// whole pages, there is anything here, and zeros on the host.
 void CudaDevice::Sum(absl::Span<const StoredBlock> blocks, absl::Span<Checksum> sums) {
   std::vector<std::uint32_t> slots;
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const bool is_whole = blocks[i].tokens == options_.block_tokens;
+    const bool is_whole = blocks[i].tokens == options_.block_tokens &&
+                          layout_.token_bytes() * options_.block_tokens == layout_.block_bytes();
     const auto slot = is_whole ? blocks_.Find(blocks[i].bytes.data()) : std::nullopt;
     if (slot.has_value()) {
       slots.push_back(*slot);

@@ -49,7 +49,7 @@ class CudaDevice : public Device {
   const ModelShape& shape() const override { return shape_; }
   const KvLayout& layout() const override { return layout_; }
   std::string numerics() const override;
-  absl::Status Reserve(std::uint32_t blocks) override;
+  absl::Status Reserve(const StepRoom& room) override;
   absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) override;
   void Sum(absl::Span<const StoredBlock> blocks, absl::Span<Checksum> sums) override;
   void UsePool(absl::Span<const std::byte> memory, absl::Span<const std::uint64_t> takes) override;

@@ -12,7 +12,9 @@ namespace cairn {
 
 absl::Status ToStatus(const rt::Status& status) {
   if (status.ok()) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("cuda: ", status.message()));
+  const std::string message = absl::StrCat("cuda: ", status.message());
+  return status.is_out_of_memory() ? absl::ResourceExhaustedError(message)
+                                   : absl::InternalError(message);
 }
 
 absl::StatusOr<rt::Buffer> Allocate(rt::Device& device, CudaMemory memory, const char* purpose,
@@ -20,6 +22,8 @@ absl::StatusOr<rt::Buffer> Allocate(rt::Device& device, CudaMemory memory, const
   rt::Result<rt::Buffer> buffer =
       memory == CudaMemory::kDevice ? device.Allocate(bytes) : device.AllocatePinned(bytes);
   if (buffer.ok()) return std::move(*buffer);
+  const absl::Status status = ToStatus(buffer.status());
+  if (!absl::IsResourceExhausted(status)) return status;
   return absl::ResourceExhaustedError(absl::StrCat("cuda: no room for ", bytes, " bytes of ",
                                                    purpose, ": ", buffer.status().message()));
 }

@@ -10,13 +10,13 @@
 
 namespace cairn {
 
-// What the runtime of kernels/ says, in the words of libs/. An operation that fails on a device is
-// INTERNAL: the device is of no use any more.
+// What the runtime of kernels/ says, in the words of libs/: RESOURCE_EXHAUSTED where there was no
+// memory for it. Any other operation that fails on a device is INTERNAL: it is of no use any more.
 absl::Status ToStatus(const rt::Status& status);
 
 enum class CudaMemory { kDevice, kPinned };
 
-// RESOURCE_EXHAUSTED naming what the memory was for, and its size.
+// RESOURCE_EXHAUSTED naming what the memory was for, and its size; INTERNAL as ToStatus.
 absl::StatusOr<rt::Buffer> Allocate(rt::Device& device, CudaMemory memory, const char* purpose,
                                     std::size_t bytes);
 

@@ -1,6 +1,7 @@
 #include "libs/device_cuda/step_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/linear/linear.h"
 #include "kernels/rows/sample.h"
@@ -72,9 +73,20 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
   for (const auto& [buffer, purpose, bytes, memory] : wanted) {
     if (bytes <= buffer->size()) continue;
     ++generation;
-    CAIRN_RETURN_IF_ERROR(Grow(device, memory, purpose, bytes, buffer));
+    if (absl::Status grown = Grow(device, memory, purpose, bytes, buffer); !grown.ok()) {
+      Shed();
+      return grown;
+    }
   }
   return absl::OkStatus();
+}
+
+void StepMemory::Shed() {
+  StepMemory kept;
+  kept.generation = generation + 1;
+  kept.kept_pool_bytes_ = kept_pool_bytes_;
+  if (pool.size() <= kept_pool_bytes_) kept.pool = std::move(pool);
+  *this = std::move(kept);
 }
 
 }  // namespace cairn

@@ -14,9 +14,11 @@ namespace cairn {
 // StepMemory is what steps run in, grown to the largest shape seen and kept.
 //
 // Only the pool's contents outlive a step, as long as it has room for `slots`.
-struct StepMemory {
-  // RESOURCE_EXHAUSTED naming what there is no room for. `generation` changes when any address
-  // does.
+class StepMemory {
+ public:
+  // RESOURCE_EXHAUSTED naming what there is no room for: then only what KeepPool has
+  // named is kept, so that smaller steps find all the memory there is. `generation` changes when
+  // any address does.
   absl::Status Reserve(rt::Device& device, const LlamaConfig& config, const KvLayout& layout,
                        const StepShape& shape, AttentionWay attention, std::uint32_t slots);
 
@@ -46,6 +48,13 @@ struct StepMemory {
   rt::Buffer host_logits;     // of rows whose logits are wanted: grown by who copies them
   rt::Buffer host_summaries;  // [logit row]
   rt::Buffer fresh;  // [row][layer][K|V][kv_heads][head_dim] bf16, which the device writes to
+
+  // The pool as it is outlives steps that find no memory.
+  void KeepPool() { kept_pool_bytes_ = pool.size(); }
+
+ private:
+  void Shed();
+  std::size_t kept_pool_bytes_ = 0;
 };
 
 }  // namespace cairn

@@ -178,6 +178,7 @@ void Engine::PublishStats() {
     else
       ++stats_now_.running;
   }
+  stats_now_.step_rows_max = rows_max_;
   stats_now_.pool_blocks = pool_.blocks();
   stats_now_.pool_blocks_available = pool_.available();
   MutexLock lock(mutex_);

@@ -33,6 +33,7 @@ struct EngineStats {
   std::uint64_t steps = 0;
   std::uint64_t steps_thrown_away = 0;  // counted per request whose part was
   std::uint64_t steps_failed = 0;       // by the device
+  std::uint32_t step_rows_max = 0;      // now; less than the option where memory is short
   std::uint64_t tokens_prompted = 0;
   std::uint64_t tokens_reused = 0;
   std::uint64_t tokens_computed = 0;  // rows, prompt and generated
@@ -58,8 +59,9 @@ struct EngineStats {
 //   waiting --reserve--> acquiring --hits--> running --finish--> gone
 //                            ^------------------'  pins void between steps
 //
-// A step that the device has no memory for is tried again with half the rows, and so are all later
-// ones; one row that is too much fails its request. A device that fails otherwise fails all
+// A step that the device has no memory for is tried again with half the rows, and so are the next
+// ones, until kStepsBeforeGrowth in a row were good; one row that is too much fails its request.
+// A device that fails otherwise fails all
 // requests, and the engine takes no more.
 //
 // Promise 4: a step's effects (tokens, offers) happen only after the seqlock check of all blocks
@@ -123,6 +125,7 @@ class Engine {
   void UseArena(std::shared_ptr<const ArenaView> arena);
   bool ComputeStep();
   void PlanFor(ActiveRequest& active, std::uint32_t rows_max);
+  void OnStepDone();
   void OnStepFailed(const absl::Status& status);
   void FinishPart(const StepPart& part, absl::Span<const float> logits, Token token);
   Token Choose(ActiveRequest& active, absl::Span<const float> logits);
@@ -155,7 +158,8 @@ class Engine {
   std::vector<float> logits_;
   std::vector<Token> tokens_;
   std::uint32_t rows_ = 0;
-  std::uint32_t rows_max_;  // of a step; halved where the device has no memory for it
+  std::uint32_t rows_max_;        // of a step; halved where the device has no memory for it
+  std::uint32_t good_steps_ = 0;  // since rows_max_ last changed
 
   mutable Mutex mutex_;
   CondVar wake_;

@@ -14,6 +14,9 @@ namespace cairn {
 
 using State = ActiveRequest::State;
 
+// A step of twice as many rows may fail again, which costs some milliseconds.
+constexpr std::uint32_t kStepsBeforeGrowth = 64;
+
 bool Engine::RunStep() {
   const bool had_tasks = TakeInbox();
   const bool has_admitted = Admit();
@@ -91,7 +94,7 @@ bool Engine::ComputeStep() {
       OnStepFailed(status);
       return true;
     }
-    ++stats_now_.steps;
+    OnStepDone();
   }
   const float* next_logits = logits_.data();
   const Token* next_token = tokens_.data();
@@ -106,10 +109,18 @@ bool Engine::ComputeStep() {
   return true;
 }
 
+void Engine::OnStepDone() {
+  ++stats_now_.steps;
+  if (rows_max_ == options_.step_rows_max || ++good_steps_ < kStepsBeforeGrowth) return;
+  CAIRN_COVERED("step_rows_doubled");
+  rows_max_ = std::min(options_.step_rows_max, 2 * rows_max_);
+  good_steps_ = 0;
+}
+
 // Nothing of the step is kept: its rows are planned again, if anybody still wants them.
 void Engine::OnStepFailed(const absl::Status& status) {
-  CAIRN_CHECK(!absl::IsInvalidArgument(status)) << status.ToString();  // we made the chunks
   ++stats_now_.steps_failed;
+  good_steps_ = 0;
   for (const StepPart& part : parts_) part.active->sequence.Discard();
   LogEvent(LogLevel::kError, "step_failed").With("rows", rows_).With("reason", status.ToString());
   if (absl::IsResourceExhausted(status)) {
@@ -121,6 +132,7 @@ void Engine::OnStepFailed(const absl::Status& status) {
     for (const StepPart& part : parts_) {
       if (part.rows > 0) Finish(*part.active, FinishReason::kFailed, status.message());
     }
+    rows_max_ = options_.step_rows_max;  // others need not suffer for it
     return;
   }
   CAIRN_COVERED("device_failed");

@@ -71,6 +71,13 @@ struct StepChunk {
   bool is_generated = false;  // its tokens were sampled: no chunk has those and a prompt's
 };
 
+// How large steps may be.
+struct StepRoom {
+  std::uint32_t blocks = 0;    // that one step attends
+  std::uint32_t rows = 0;      // of one step
+  std::uint32_t requests = 0;  // that have a row with results in one step
+};
+
 // A block of the pool, of which `tokens` tokens are stored; slots behind them are zero.
 struct StoredBlock {
   absl::Span<const std::byte> bytes;
@@ -100,15 +107,16 @@ class Device {
   // Everything here that can change bits (keys.md, numerics): back end, tier, tile and split,
   // tables.
   virtual std::string numerics() const = 0;
-  // Room for so many blocks, the most that one step attends. RESOURCE_EXHAUSTED says what there is
-  // no room for. Without this call room is made as steps need it. A device that reads blocks where
-  // they are needs none.
-  virtual absl::Status Reserve(std::uint32_t blocks) { return absl::OkStatus(); }
+  // Takes the memory for such steps now. RESOURCE_EXHAUSTED says what there is none for. Without
+  // this call it is taken as steps need it.
+  virtual absl::Status Reserve(const StepRoom& room) { return absl::OkStatus(); }
   // Computes `chunks` (at most limits::kStepRowsMax rows).
   //   INVALID_ARGUMENT    names a chunk that breaks the contract above, or wrong room for results
-  //   RESOURCE_EXHAUSTED  there is no memory for this step; smaller ones may go on
-  //   anything else       the device has failed, and is of no use any more
-  // On failure results and the blocks of `writes` hold anything.
+  //   RESOURCE_EXHAUSTED  there is no memory for this step; smaller ones may go on. Tokens that
+  //                       were stored before are as they were
+  //   anything else       the device has failed, and is of no use any more; the blocks of `writes`
+  //                       hold anything
+  // On failure results hold anything, and so do the slots of this step's rows.
   virtual absl::Status Run(absl::Span<const StepChunk> chunks, StepOutput output) = 0;
   // What blocks are offered with: the checksum of each, `sums` having as much room. Between steps.
   // A device that has the blocks at hand may be faster than the CPU, which this default is.

@@ -116,7 +116,9 @@ absl::Status Worker::Parts::LoadModel(const WorkerOptions& options) {
       root, RootOf(fingerprint, options.name_space, options.salt, options.device.block_tokens));
   CAIRN_ASSIGN_OR_RETURN(pool, memory.Create("cairn-worker-pool", options.pool_bytes));
   const std::uint64_t blocks = options.pool_bytes / device->layout().block_bytes();
-  return device->Reserve(static_cast<std::uint32_t>(blocks));
+  return device->Reserve({.blocks = static_cast<std::uint32_t>(blocks),
+                          .rows = options.engine.step_rows_max,
+                          .requests = options.engine.running_max});
 }
 
 absl::Status Worker::Parts::StartCache(const WorkerOptions& options) {
@@ -216,7 +218,7 @@ CompletionService::Health Worker::Parts::Health() {
       ",\"tokens_prompted\":", stats.tokens_prompted, ",\"tokens_reused\":", stats.tokens_reused,
       ",\"tokens_computed\":", stats.tokens_computed,
       ",\"steps_thrown_away\":", stats.steps_thrown_away, ",\"steps_failed\":", stats.steps_failed,
-      ",\"requests_failed\":", stats.requests_failed,
+      ",\"step_rows_max\":", stats.step_rows_max, ",\"requests_failed\":", stats.requests_failed,
       ",\"requests_acquired_again\":", stats.requests_acquired_again,
       ",\"requests_moved_off_arena\":", stats.requests_moved_off_arena,
       ",\"plans_by_service\":", stats.plans_by_service, ",\"plans_cached\":", stats.plans_cached,

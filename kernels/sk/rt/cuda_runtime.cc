@@ -50,8 +50,10 @@ namespace {
 Status ToStatus(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return Status();
   (void)cudaGetLastError();
-  return Status(std::string(call) + ": " + cudaGetErrorName(error) + " (" +
-                cudaGetErrorString(error) + ")");
+  std::string message =
+      std::string(call) + ": " + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + ")";
+  if (error == cudaErrorMemoryAllocation) return Status::OutOfMemory(std::move(message));
+  return Status(std::move(message));
 }
 
 constexpr std::uint32_t kSharedBytesByDefault = 48 * 1024;

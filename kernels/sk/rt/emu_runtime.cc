@@ -45,7 +45,7 @@ struct GraphParts {
 
 struct DeviceParts {
   explicit DeviceParts(const Device::Options& options)
-      : allocation_bytes_max(options.allocation_bytes_max),
+      : memory_bytes(options.memory_bytes),
         random(options.seed),
         machine({.seed = options.seed,
                  .skip_site = options.skip_site,
@@ -102,7 +102,8 @@ struct DeviceParts {
     return false;
   }
 
-  const std::size_t allocation_bytes_max;
+  const std::size_t memory_bytes;
+  std::size_t allocated = 0;  // of it
   sk::emu::Random random;
   sk::emu::Machine machine;
   std::vector<StreamParts*> streams;
@@ -148,26 +149,30 @@ std::string Device::name() const { return "emulated Hopper"; }
 std::uint32_t Device::multiprocessors() const { return 2; }
 
 Result<Buffer> Device::Allocate(std::size_t bytes) {
-  if (bytes == 0 || bytes > parts_->allocation_bytes_max) {
-    return Status("Allocate: " + std::to_string(bytes) + " bytes");
+  if (bytes > parts_->memory_bytes - parts_->allocated) {
+    return Status::OutOfMemory("Allocate: " + std::to_string(bytes) + " bytes, " +
+                               std::to_string(parts_->allocated) + " are taken");
   }
+  Result<Buffer> buffer = AllocatePinned(bytes);
+  if (!buffer.ok()) return buffer;
+  buffer->kind_ = Buffer::Kind::kDevice;
+  parts_->allocated += bytes;
+  return buffer;
+}
+
+Result<Buffer> Device::AllocatePinned(std::size_t bytes) {
+  if (bytes == 0) return Status("Allocate: 0 bytes");
   void* memory = nullptr;
   if (posix_memalign(&memory, 256, bytes) != 0) {
-    return Status("Allocate: no memory for " + std::to_string(bytes) + " bytes");
+    return Status::OutOfMemory("Allocate: no memory for " + std::to_string(bytes) + " bytes");
   }
   std::memset(memory, 0xff, bytes);
   Buffer buffer;
   buffer.bytes_ = static_cast<std::byte*>(memory);
   buffer.size_ = bytes;
-  buffer.kind_ = Buffer::Kind::kDevice;
+  buffer.kind_ = Buffer::Kind::kPinned;
   buffer.device_ = parts_.get();
   parts_->ranges.emplace_back(buffer.bytes_, bytes);
-  return buffer;
-}
-
-Result<Buffer> Device::AllocatePinned(std::size_t bytes) {
-  Result<Buffer> buffer = Allocate(bytes);
-  if (buffer.ok()) buffer->kind_ = Buffer::Kind::kPinned;
   return buffer;
 }
 
@@ -223,6 +228,7 @@ Buffer::~Buffer() {
   while (device_->error.empty() && device_->RunOne()) {
   }
   std::erase_if(device_->ranges, [this](const auto& range) { return range.first == bytes_; });
+  if (kind_ == Kind::kDevice) device_->allocated -= size_;
   if (kind_ != Kind::kRegistered) std::free(bytes_);
 }
 

@@ -33,11 +33,19 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   explicit Status(std::string message) : message_(std::move(message)) {}
+  // There is no memory for it: the device works on, and something smaller may do.
+  static Status OutOfMemory(std::string message) {
+    Status status(std::move(message));
+    status.is_out_of_memory_ = true;
+    return status;
+  }
   bool ok() const { return message_.empty(); }
+  bool is_out_of_memory() const { return is_out_of_memory_; }
   const std::string& message() const { return message_; }
 
  private:
   std::string message_;
+  bool is_out_of_memory_ = false;
 };
 
 // A value, or why there is none.
@@ -167,7 +175,7 @@ class Device {
   struct Options {
     int ordinal = 0;         // which GPU
     std::uint64_t seed = 1;  // of the emulated one, and of the kernels on it
-    std::size_t allocation_bytes_max = std::size_t{1} << 36;  // of the emulated one: more fails
+    std::size_t memory_bytes = std::size_t{1} << 36;  // that the emulated one has
     std::string skip_site;  // mutations of the emulated kernels (emu::Options)
     std::string less_site;
     std::string up_site;

@@ -84,19 +84,47 @@ TEST_P(CudaDeviceWayTest, GraphsHaveTheBitsOfSingleLaunches) {
   }
 }
 
-// However long the lists are that they attend, and whichever blocks they are in.
+// However long the lists are that they attend, and whichever blocks they are in: here a graph that
+// was captured for one split of keys does two.
 TEST_F(CudaDeviceTest, DecodingStepsOfABatchSizeAreOneGraph) {
   Load(AttentionWay::kTilesInPlace);
   const auto device = Make({});
-  PrefixLogits(*device, Ids(3, 300), 300);  // room for all that follows
+  const auto ids = Ids(3, 270);
+  const std::vector<float> whole = PrefixLogits(*device, ids, 270);
   EXPECT_EQ(device->graphs_captured(), 0u);
-  PrefixLogits(*device, Ids(5, 60), 3);
-  PrefixLogits(*device, Ids(6, 60), 4);
-  EXPECT_EQ(device->graphs_captured(), 1u);
-  PrefixLogits(*device, Ids(5, 200), 1);
-  EXPECT_EQ(device->graphs_captured(), 2u);
-  PrefixLogits(*device, Ids(7, 60), 4);
-  EXPECT_EQ(device->graphs_captured(), 2u);
+  EXPECT_TRUE(AreBitsEqual(whole, PrefixLogits(*device, ids, 6)));  // room for all that follows
+  const std::uint64_t captured = device->graphs_captured();
+  EXPECT_TRUE(AreBitsEqual(whole, PrefixLogits(*device, ids, 1)));
+  EXPECT_EQ(device->graphs_captured(), captured + 1);
+  PrefixLogits(*device, Ids(6, 50), 5);
+  PrefixLogits(*device, Ids(7, 60), 1);
+  EXPECT_EQ(device->graphs_captured(), captured + 1);
+}
+
+// The same step, before and after there is a pool that the device writes to itself.
+TEST_F(CudaDeviceTest, NewTokensReachTheHostWhicheverWay) {
+  Load(AttentionWay::kTilesInPlace);
+  const auto device = Make({});
+  const std::size_t block_bytes = device->layout().block_bytes();
+  const HostBuffer first = *HostBuffer::Allocate(block_bytes);
+  const HostBuffer second = *HostBuffer::Allocate(block_bytes);
+  const std::vector<std::uint64_t> takes(1, 1);
+  const auto ids = Ids(2, 9);
+  for (const HostBuffer* pool : {&first, &second}) {
+    if (pool == &second) device->UsePool({pool->data(), block_bytes}, takes);
+    std::byte* const write = pool->data();
+    const std::byte* const read = write;
+    for (std::uint32_t row = 0; row < 9; ++row) {
+      const StepChunk chunk{.tokens = absl::MakeConstSpan(ids).subspan(row, 1),
+                            .position = row,
+                            .own = {.tokens = row + 1, .blocks = {&read, 1}},
+                            .first_row = row,
+                            .writes = {&write, 1}};
+      ASSERT_TRUE(device->Run({&chunk, 1}, {}).ok());
+    }
+  }
+  EXPECT_EQ(std::memcmp(first.data(), second.data(), block_bytes), 0);
+  device->UsePool({}, {});
 }
 
 // Two requests' chunks in one step: of query tiles, and of one that decodes beside the other.
@@ -145,18 +173,131 @@ TEST_F(CudaDeviceTest, TokensAreThoseOfTheHighestLogits) {
 
 TEST_F(CudaDeviceTest, RoomThatThereIsNotIsNamed) {
   CudaDevice::Options options;
-  options.device.allocation_bytes_max = std::size_t{16} << 20;
+  options.device.memory_bytes = std::size_t{16} << 20;
   const auto device = Make(options), other = Make({});
   const std::uint64_t block_bytes = device->layout().block_bytes();
-  const auto fit = static_cast<std::uint32_t>((std::size_t{16} << 20) / block_bytes);
-  EXPECT_TRUE(device->Reserve(fit).ok());
-  const absl::Status status = device->Reserve(fit + 1);
+  const auto too_many = static_cast<std::uint32_t>((std::size_t{16} << 20) / block_bytes);
+  EXPECT_TRUE(device->Reserve({.blocks = too_many / 2}).ok());
+  const absl::Status status = device->Reserve({.blocks = too_many});
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_NE(status.message().find(absl::StrCat((fit + 1) * block_bytes, " bytes of KV blocks")),
+  EXPECT_NE(status.message().find(absl::StrCat(too_many * block_bytes, " bytes of KV blocks")),
             absl::string_view::npos)
       << status;
   EXPECT_TRUE(
       AreBitsEqual(PrefixLogits(*device, Ids(9, 60), 20), PrefixLogits(*other, Ids(9, 60), 20)));
+}
+
+TEST_F(CudaDeviceTest, RoomForRowsIsReservedToo) {
+  CudaDevice::Options options;
+  options.device.memory_bytes = std::size_t{2} << 20;
+  const auto device = Make(options);
+  EXPECT_TRUE(device->Reserve({.blocks = 8, .rows = 64, .requests = 64}).ok());
+  const absl::Status status = device->Reserve({.blocks = 8, .rows = 4096, .requests = 64});
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("activations"), absl::string_view::npos) << status;
+}
+
+// What was taken for a step that does not fit is given back: what fits a fresh device still does.
+TEST_F(CudaDeviceTest, SmallerStepsFitAfterOneThatDidNot) {
+  const auto runs = [&](CudaDevice& device, std::uint32_t rows) {
+    const auto ids = Ids(rows, rows);
+    const std::size_t block_bytes = device.layout().block_bytes(), count = CeilDiv(rows, 16);
+    const HostBuffer pool = *HostBuffer::Allocate(count * block_bytes);
+    std::vector<std::byte*> writes;
+    for (std::size_t i = 0; i < count; ++i) writes.push_back(pool.data() + i * block_bytes);
+    const std::vector<const std::byte*> reads(writes.begin(), writes.end());
+    const StepChunk chunk{
+        .tokens = ids, .own = {.tokens = rows, .blocks = reads}, .writes = writes};
+    const absl::Status status = device.Run({&chunk, 1}, {});
+    EXPECT_TRUE(status.ok() || absl::IsResourceExhausted(status)) << status;
+    return status.ok();
+  };
+  int failed = 0;
+  for (std::size_t kib = 300; kib <= 900; kib += 40) {
+    CudaDevice::Options options;
+    options.device.memory_bytes = kib << 10;
+    auto device = CudaDevice::Create(gguf_, options);
+    if (!device.ok()) continue;  // not even the weights
+    const bool is_large_done = runs(**device, 512);
+    failed += !is_large_done;
+    for (const std::uint32_t rows : {256u, 64u, 2u}) {
+      auto fresh = *CudaDevice::Create(gguf_, options);
+      const bool fits = runs(*fresh, rows);
+      EXPECT_EQ(runs(**device, rows), fits) << rows << " rows of " << kib << " KiB";
+    }
+  }
+  EXPECT_GT(failed, 2);
+}
+
+TEST_F(CudaDeviceTest, ReservedBlocksAreNotTakenAnew) {
+  const auto device = Make({});
+  ASSERT_TRUE(device->Reserve({.blocks = 4, .rows = 64, .requests = 8}).ok());
+  const std::size_t block_bytes = device->layout().block_bytes();
+  const HostBuffer pool = *HostBuffer::Allocate(4 * block_bytes);
+  const std::vector<std::uint64_t> takes(4, 1);
+  device->UsePool({pool.data(), 4 * block_bytes}, takes);
+  const auto ids = Ids(8, 60);
+  std::vector<std::byte*> writes;
+  for (std::size_t i = 0; i < 4; ++i) writes.push_back(pool.data() + i * block_bytes);
+  const std::vector<const std::byte*> reads(writes.begin(), writes.end());
+  for (std::uint32_t first = 0; first < 60; first += 20) {
+    const std::size_t end_block = CeilDiv(first + 20, 16);
+    const StepChunk chunk{
+        .tokens = absl::MakeConstSpan(ids).subspan(first, 20),
+        .position = first,
+        .own = {.tokens = first + 20, .blocks = absl::MakeConstSpan(reads).first(end_block)},
+        .first_row = first,
+        .writes = absl::MakeConstSpan(writes).subspan(first / 16, end_block - first / 16)};
+    ASSERT_TRUE(device->Run({&chunk, 1}, {}).ok());
+  }
+  EXPECT_EQ(device->blocks_loaded(), 0u);
+  device->UsePool({}, {});
+}
+
+// One slot of an arena whose content changes, attended by a row of its own.
+TEST_F(CudaDeviceTest, AnArenasBlockIsCopiedOnceForEachVersion) {
+  class OneSlot : public SharedArena {
+   public:
+    explicit OneSlot(absl::Span<const std::byte> memory) : memory_(memory) {}
+    std::vector<absl::Span<const std::byte>> pieces() const override { return {memory_}; }
+
+   private:
+    const absl::Span<const std::byte> memory_;
+  };
+  const auto device = Make({}), forgetful = Make({});
+  const std::size_t block_bytes = device->layout().block_bytes();
+  const HostBuffer arena = *HostBuffer::Allocate(block_bytes);
+  const HostBuffer pool = *HostBuffer::Allocate(block_bytes);
+  device->UseArena(std::make_shared<OneSlot>(absl::MakeConstSpan(arena.data(), block_bytes)));
+  const auto ids = Ids(8, 1);
+  const auto run = [&](CudaDevice& on, std::uint64_t version) {
+    const std::byte *const in_arena = arena.data(), *const read = pool.data();
+    std::byte* const write = pool.data();
+    const AttendedSegment context{
+        .tokens = 16, .blocks = {&in_arena, 1}, .versions = {&version, 1}};
+    const StepChunk chunk{.tokens = ids,
+                          .position = 16,
+                          .context = {&context, 1},
+                          .own = {.position = 16, .tokens = 1, .blocks = {&read, 1}},
+                          .writes = {&write, 1},
+                          .logit_rows = LogitRows::kLast};
+    std::vector<float> logits(96);
+    EXPECT_TRUE(on.Run({&chunk, 1}, absl::MakeSpan(logits)).ok());
+    return logits;
+  };
+  std::vector<float> last;
+  for (const std::uint64_t version : {5, 6, 9}) {
+    for (std::size_t i = 0; i < block_bytes; ++i) {  // bf16 values of about 1
+      arena.data()[i] = i % 2 == 0 ? static_cast<std::byte>(i * version) : std::byte{0x3f};
+    }
+    const std::uint64_t before = device->blocks_loaded();
+    const std::vector<float> wanted = run(*forgetful, 0);
+    EXPECT_FALSE(AreBitsEqual(wanted, last)) << "the contents should matter";
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(AreBitsEqual(run(*device, version), wanted));
+    EXPECT_EQ(device->blocks_loaded() - before, 1u);
+    last = wanted;
+  }
+  device->UseArena(nullptr);
 }
 
 // A pool of the host that the device was told of.
@@ -249,10 +390,34 @@ TEST_F(CudaDeviceTest, BlocksAreSummedAsTheCpuDoes) {
   device->Sum({}, {});
 }
 
+// Blocks that a layout fills up to a page: what is behind the tokens was never on the device.
+TEST_F(CudaDeviceTest, PaddedBlocksAreSummedAsTheCpuDoes) {
+  file_ = RandomLlama(
+      {.hidden = 32, .ffn = 32, .q_heads = 1, .kv_heads = 1, .layers = 1, .vocabulary = 96}, 3);
+  gguf_ = *GgufFile::Parse(AsBytes(file_));
+  const auto device = Make({});
+  const std::size_t block_bytes = device->layout().block_bytes();
+  ASSERT_LT(device->layout().token_bytes() * 16, block_bytes);
+  const HostBuffer pool = *HostBuffer::Allocate(block_bytes);
+  const std::vector<std::uint64_t> takes(1, 1);
+  device->UsePool({pool.data(), block_bytes}, takes);
+  const auto ids = Ids(8, 16);
+  std::byte* const write = pool.data();
+  const std::byte* const read = write;
+  const StepChunk chunk{
+      .tokens = ids, .own = {.tokens = 16, .blocks = {&read, 1}}, .writes = {&write, 1}};
+  ASSERT_TRUE(device->Run({&chunk, 1}, {}).ok());
+  const StoredBlock block{{pool.data(), block_bytes}, 16};
+  Checksum sum;
+  device->Sum({&block, 1}, {&sum, 1});
+  EXPECT_EQ(sum, ChecksumOf(block.bytes));
+  device->UsePool({}, {});
+}
+
 // Whatever the step that failed had begun to keep.
 TEST_F(CudaDeviceTest, AStepWithoutMemoryFailsAndSmallerOnesGoOn) {
   CudaDevice::Options options;
-  options.device.allocation_bytes_max = std::size_t{16} << 20;  // 4096 blocks
+  options.device.memory_bytes = std::size_t{16} << 20;  // 4096 blocks
   const auto device = Make(options), other = Make({});
   const std::size_t block_bytes = device->layout().block_bytes();
   constexpr std::size_t kChunks = 129, kBlocks = 32 * kChunks;

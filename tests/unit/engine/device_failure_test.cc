@@ -1,6 +1,7 @@
 // What becomes of requests when the device cannot do a step.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <memory>
 
@@ -9,8 +10,9 @@
 namespace cairn {
 namespace {
 
-// A device of the CPU that fails when it is told to. A step that fails leaves rubbish behind, as
-// the contract allows.
+// A device of the CPU that fails when it is told to. It leaves behind what the contract allows:
+// wrong results, and when it has failed for good rubbish in all blocks that the step would have
+// written to.
 class FaultyDevice : public Device {
  public:
   // Says what becomes of a step of so many rows.
@@ -26,7 +28,12 @@ class FaultyDevice : public Device {
     for (const StepChunk& chunk : chunks) rows += chunk.tokens.size();
     const absl::Status status = verdict_(rows);
     if (status.ok()) return device_->Run(chunks, output);
-    EXPECT_TRUE(device_->Run(chunks, output).ok());
+    for (const StepChunk& chunk : chunks) {
+      for (std::byte* block : chunk.writes) {
+        if (absl::IsResourceExhausted(status)) continue;
+        std::memset(block, 0x41, layout().block_bytes());
+      }
+    }
     for (float& logit : output.logits) logit = 1e30f;
     for (std::uint32_t& token : output.tokens) token = 95;
     return status;
@@ -94,7 +101,31 @@ TEST_F(DeviceFailureTest, ARowWithoutRoomFailsItsRequestOnly) {
   EXPECT_NE(second->reason, FinishReason::kFailed);
   EXPECT_FALSE(second->tokens.empty());
   EXPECT_EQ(world.engine->stats().requests_failed, 1u);
+  EXPECT_EQ(world.engine->stats().step_rows_max, 32u);
   EXPECT_FALSE(world.engine->stats().has_failed);
+}
+
+// Memory may have been short for a moment only.
+TEST_F(DeviceFailureTest, StepsGrowAgain) {
+  EngineWorld world(WorldOptions());
+  verdict_ = [](std::size_t rows) {
+    return rows <= 5 ? absl::OkStatus() : absl::ResourceExhaustedError("no room");
+  };
+  world.Submit(Prompt(70), 1);
+  world.RunAll();
+  EXPECT_EQ(world.engine->stats().step_rows_max, 4u);
+  verdict_ = [](std::size_t) { return absl::OkStatus(); };
+  std::uint32_t before = 4;
+  while (world.engine->stats().step_rows_max < 32) {
+    world.Submit(Prompt(5), 20);
+    world.RunAll();
+    const std::uint32_t rows = world.engine->stats().step_rows_max;
+    EXPECT_TRUE(rows == before || rows == 2 * before) << rows;
+    before = rows;
+    ASSERT_LT(world.engine->stats().steps, 1000u);
+  }
+  EXPECT_GE(world.engine->stats().steps, 3 * 64u);
+  EXPECT_EQ(world.engine->stats().steps_failed, 3u);
 }
 
 // A request without a row of its own in the step has no part in it.

@@ -168,6 +168,8 @@ EngineWorld::~EngineWorld() {
   while (engine->RunStep()) {
   }
   EXPECT_EQ(engine->stats().pool_blocks_available, engine->stats().pool_blocks);
+  engine.reset();
+  EXPECT_FALSE(cache != nullptr && cache->tell_lost) << "it would tell an engine that is gone";
 }
 
 PromptHasher EngineWorld::Prompt(const std::vector<PromptSegment>& segments,

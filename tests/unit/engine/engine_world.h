@@ -37,6 +37,10 @@ class SlotCache : public BlockCache {
   void Clear();
 
   std::size_t stored() const { return slot_of_.size(); }
+  // The word of the slot that this block of its memory is.
+  std::uint64_t WordOf(const std::byte* block) const {
+    return words_[static_cast<std::size_t>(block - memory_.data()) / block_bytes_].load();
+  }
   std::uint64_t conflicts() const { return conflicts_; }  // one key, two contents: promise 4 broken
   bool is_open = true;                                    // takes offers
   bool keeps_offers = false;                     // is slow to say that it is done with them
