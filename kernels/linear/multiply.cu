@@ -1,5 +1,6 @@
 #include "kernels/linear/linear.h"
 #include "kernels/linear/output.h"
+#include "kernels/linear/partials.h"
 
 namespace cairn::kernels {
 namespace {
@@ -164,10 +165,7 @@ SK_KERNEL void MultiplyTiles(LinearParams params) {
     if (T::kFolds || splits.count == 1) {
       StoreSums(params, row, column, pair);
     } else {
-      const std::uint64_t to = sk::Index(std::uint64_t{split} * params.rows_max + row);
-      float* partial = params.partials + to * params.n;
-      if (column < params.n) partial[sk::Index(column)] = pair.low;
-      if (column + 1 < params.n) partial[sk::Index(column + 1)] = pair.high;
+      StorePartials(params, split, row, column, pair);
     }
   }
 }
@@ -178,16 +176,7 @@ constexpr std::uint32_t kFoldThreads = 128;
 SK_KERNEL void FoldPartials(LinearParams params) {
   const std::uint32_t row = sk::BlockIndexY();
   const std::uint32_t column = (sk::BlockIndexX() * kFoldThreads + sk::ThreadIndex()) * 2;
-  if (row >= *params.row_count || column >= params.n) return;
-  const std::uint32_t count = SplitsOf(params.n, params.k).count;
-  const std::uint64_t stride = std::uint64_t{params.rows_max} * params.n;
-  const float* partial = params.partials + sk::Index(std::uint64_t{row}) * params.n;
-  SumPair total = {-0.0f, -0.0f};
-  for (std::uint32_t split = 0; split < count; ++split, partial += stride) {
-    total.low += partial[sk::Index(column)];
-    if (column + 1 < params.n) total.high += partial[sk::Index(column + 1)];
-  }
-  StoreSums(params, row, column, total);
+  if (row < *params.row_count && column < params.n) FoldPair(params, row, column);
 }
 
 template <std::uint32_t kTileRows>
