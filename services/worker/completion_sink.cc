@@ -1,5 +1,7 @@
 #include "services/worker/completion_sink.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace cairn {
 namespace {
 
@@ -38,10 +40,13 @@ void HttpCompletionSink::OnFinish(FinishReason reason, absl::string_view text,
     return;  // a stream that was begun is cut: its client sees no [DONE]
   }
   if (reason == FinishReason::kFailed) {
+    const absl::Status why = absl::InternalError(text);
     if (!has_begun_) {
-      const absl::Status why = absl::InternalError(text);
       reply_->Send(HttpStatusOf(why), "application/json", ErrorToJson(why));
+      return;
     }
+    reply_->StreamPiece(absl::StrCat("data: ", ErrorToJson(why), "\n\n"));
+    reply_->EndStream();  // without the [DONE] of a whole answer
     return;
   }
   CompletionReport& report = options_.report;
