@@ -15,8 +15,9 @@ namespace cairn::kernels {
 inline constexpr std::uint32_t kPieceBytes = 4096;
 
 struct ChecksumParams {
-  const std::byte* pool = nullptr;       // [slots][block_bytes], 8-byte aligned
-  const std::uint32_t* slots = nullptr;  // [*count], device memory, each below pool_slots
+  const std::byte* pool = nullptr;  // [slots][block_bytes], 8-byte aligned
+  const std::uint32_t* slots =
+      nullptr;  // [*count], memory that the device can read, each below pool_slots
   const std::uint32_t* count = nullptr;  // one word of device memory
   std::uint32_t count_max = 0;           // the grid's size: blocks beyond are not done
   std::uint32_t pool_slots = 0;

@@ -41,6 +41,9 @@ std::string Validate(const FetchParams& params) {
   if (params.block_bytes == 0 || params.block_bytes % 16 != 0) {
     return "fetch: block_bytes is " + std::to_string(params.block_bytes) + ", no multiple of 16";
   }
+  if (params.block_bytes > 1u << 30) {
+    return "fetch: block_bytes is " + std::to_string(params.block_bytes) + ", over 2^30";
+  }
   if (params.pool == nullptr || params.items == nullptr) return "fetch: a pointer is null";
   if (!IsAligned(params.pool) || !IsAligned(params.items)) {
     return "fetch: pool or items is not 16-byte aligned";

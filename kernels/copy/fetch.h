@@ -24,7 +24,7 @@ struct FetchParams {
   const FetchItem* items =
       nullptr;                    // [count], memory that the device can read; slots all different
   std::uint32_t count = 0;        // of items
-  std::uint32_t block_bytes = 0;  // multiple of 16
+  std::uint32_t block_bytes = 0;  // multiple of 16, at most 2^30
   std::uint32_t blocks = 16;      // of the grid: 16 KiB are in flight in each
 };
 

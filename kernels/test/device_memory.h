@@ -34,6 +34,9 @@ class TestDevice {
     }
   }
   rt::Stream& stream() { return *stream_; }
+  rt::Result<rt::Buffer> RegisterHost(void* bytes, std::size_t size, bool read_only) {
+    return device_->RegisterHost(bytes, size, read_only);
+  }
 
   // Device memory of exactly this size: accesses beyond end in AddressSanitizer's red zone.
   template <class T>

@@ -63,6 +63,8 @@ SK_TEST(FetchSaysWhichParameterIsWrong) {
   FetchParams params;
   params.block_bytes = 24;
   SK_EXPECT_CONTAINS(kernels::Validate(params), "block_bytes is 24");
+  params.block_bytes = (1u << 30) + 16;
+  SK_EXPECT_CONTAINS(kernels::Validate(params), "over 2^30");
   params.block_bytes = 32;
   SK_EXPECT_CONTAINS(kernels::Validate(params), "a pointer is null");
   params.pool = reinterpret_cast<std::byte*>(32);

@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "kernels/sk/rt/runtime.h"
@@ -15,9 +16,14 @@ struct DeviceParts {
   int ordinal = 0;
   std::string name;
   std::uint32_t multiprocessors = 0;
+  bool reaches_host_pointers = false;  // of registered memory, as they are
+  bool registers_read_only = false;
 };
 struct StreamParts {
+  int ordinal = 0;
   cudaStream_t stream = nullptr;
+  // By kernel: the dynamic shared memory that it was allowed. Asked of the driver once.
+  std::unordered_map<const void*, std::uint32_t> shared_bytes;
   ~StreamParts() {
     if (stream == nullptr) return;
     (void)cudaStreamSynchronize(stream);
@@ -58,6 +64,27 @@ Status ToStatus(cudaError_t error, const char* call) {
 
 constexpr std::uint32_t kSharedBytesByDefault = 48 * 1024;
 
+// Which device is current is a thread's own; calls may come from another than opened it.
+Status MakeCurrent(int ordinal) { return ToStatus(cudaSetDevice(ordinal), "cudaSetDevice"); }
+
+// 0 where the driver does not know it.
+int AttributeOf(cudaDeviceAttr attribute, int ordinal) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, attribute, ordinal) != cudaSuccess) (void)cudaGetLastError();
+  return value;
+}
+
+// The whole of an SM's memory as shared memory: else how many blocks fit is the driver's guess.
+Status AllowShared(const void* kernel, std::uint32_t bytes) {
+  Status status = ToStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                static_cast<int>(bytes)),
+                           "cudaFuncSetAttribute");
+  if (!status.ok()) return status;
+  return ToStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                       cudaSharedmemCarveoutMaxShared),
+                  "cudaFuncSetAttribute");
+}
+
 }  // namespace
 
 // ---- Device -------------------------------------------------------------------------------------
@@ -84,6 +111,10 @@ Result<std::unique_ptr<Device>> Device::Open(const Options& options) {
   parts->ordinal = options.ordinal;
   parts->name = properties.name;
   parts->multiprocessors = static_cast<std::uint32_t>(properties.multiProcessorCount);
+  parts->reaches_host_pointers =
+      AttributeOf(cudaDevAttrCanUseHostPointerForRegisteredMem, options.ordinal) != 0;
+  parts->registers_read_only =
+      AttributeOf(cudaDevAttrHostRegisterReadOnlySupported, options.ordinal) != 0;
   return std::unique_ptr<Device>(
       new Device(std::move(parts)));  // tidy: allow(new) a private constructor
 }
@@ -93,6 +124,7 @@ std::uint32_t Device::multiprocessors() const { return parts_->multiprocessors; 
 
 Result<Buffer> Device::Allocate(std::size_t bytes) {
   if (bytes == 0) return Status("Allocate: 0 bytes");
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   void* memory = nullptr;
   if (Status status = ToStatus(cudaMalloc(&memory, bytes), "cudaMalloc"); !status.ok()) {
     return status;
@@ -106,6 +138,7 @@ Result<Buffer> Device::Allocate(std::size_t bytes) {
 
 Result<Buffer> Device::AllocatePinned(std::size_t bytes) {
   if (bytes == 0) return Status("AllocatePinned: 0 bytes");
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   void* memory = nullptr;
   if (Status status = ToStatus(cudaMallocHost(&memory, bytes), "cudaMallocHost"); !status.ok()) {
     return status;
@@ -119,6 +152,13 @@ Result<Buffer> Device::AllocatePinned(std::size_t bytes) {
 
 Result<Buffer> Device::RegisterHost(void* bytes, std::size_t size, bool read_only) {
   if (bytes == nullptr || size == 0) return Status("RegisterHost: an empty range");
+  if (!parts_->reaches_host_pointers) {
+    return Status("RegisterHost: kernels of this device cannot use the host's pointers");
+  }
+  if (read_only && !parts_->registers_read_only) {
+    return Status("RegisterHost: this driver registers no memory that is mapped read-only");
+  }
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   const unsigned flags = cudaHostRegisterMapped | (read_only ? cudaHostRegisterReadOnly : 0);
   if (Status status = ToStatus(cudaHostRegister(bytes, size, flags), "cudaHostRegister");
       !status.ok()) {
@@ -132,7 +172,9 @@ Result<Buffer> Device::RegisterHost(void* bytes, std::size_t size, bool read_onl
 }
 
 Result<Stream> Device::OpenStream() {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   auto parts = std::make_unique<StreamParts>();
+  parts->ordinal = parts_->ordinal;
   if (Status status = ToStatus(cudaStreamCreateWithFlags(&parts->stream, cudaStreamNonBlocking),
                                "cudaStreamCreateWithFlags");
       !status.ok()) {
@@ -142,6 +184,7 @@ Result<Stream> Device::OpenStream() {
 }
 
 Result<Event> Device::OpenEvent() {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   auto parts = std::make_unique<EventParts>();
   if (Status status = ToStatus(cudaEventCreateWithFlags(&parts->event, cudaEventDisableTiming),
                                "cudaEventCreateWithFlags");
@@ -151,7 +194,10 @@ Result<Event> Device::OpenEvent() {
   return Event(std::move(parts));
 }
 
-Status Device::Synchronize() { return ToStatus(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+Status Device::Synchronize() {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
+  return ToStatus(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
 
 std::vector<Device::SiteUse> Device::Sites() const { return {}; }
 
@@ -216,6 +262,7 @@ Status Stream::FillAsync(void* target, std::uint8_t value, std::size_t bytes) {
 }
 
 Status Stream::Record(Event& event) {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   return ToStatus(cudaEventRecord(event.parts_->event, parts_->stream), "cudaEventRecord");
 }
 
@@ -229,6 +276,7 @@ Status Stream::Synchronize() {
 }
 
 Status Stream::BeginCapture() {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   return ToStatus(cudaStreamBeginCapture(parts_->stream, cudaStreamCaptureModeThreadLocal),
                   "cudaStreamBeginCapture");
 }
@@ -248,17 +296,17 @@ Result<Graph> Stream::EndCapture() {
 }
 
 Status Stream::Launch(Graph& graph) {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   return ToStatus(cudaGraphLaunch(graph.parts_->graph, parts_->stream), "cudaGraphLaunch");
 }
 
 Status Stream::LaunchCuda(const LaunchConfig& config, const void* kernel, void** arguments) {
+  if (Status status = MakeCurrent(parts_->ordinal); !status.ok()) return status;
   if (config.shared_bytes > kSharedBytesByDefault) {
-    if (Status status =
-            ToStatus(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(config.shared_bytes)),
-                     "cudaFuncSetAttribute");
-        !status.ok()) {
-      return status;
+    std::uint32_t& allowed = parts_->shared_bytes[kernel];
+    if (allowed < config.shared_bytes) {
+      if (Status status = AllowShared(kernel, config.shared_bytes); !status.ok()) return status;
+      allowed = config.shared_bytes;
     }
   }
   return ToStatus(
