@@ -57,8 +57,12 @@ SK_DEVICE void RotateTilePairs(const RotateParams& params, Put put) {
   }
 }
 
+SK_DEVICE Turn Back(Turn turn) { return {turn.cosine, -turn.sine}; }
+SK_DEVICE TwoTurns Back(TwoTurns turns) { return {Back(turns.low), Back(turns.high)}; }
+
 // The pairs of a piece, unit `unit` of its row; half-split pairs have their second elements in y.
-template <class Element>
+// kBack: the tile's turn back, then the slot's.
+template <class Element, bool kBack = false>
 SK_DEVICE void TurnPiece(sk::Words4& x, sk::Words4& y, const Turn* of_slot, const Turn* of_tile,
                          std::uint32_t unit, bool is_adjacent) {
   std::uint32_t* const x_words[4] = {&x.x, &x.y, &x.z, &x.w};
@@ -69,11 +73,12 @@ SK_DEVICE void TurnPiece(sk::Words4& x, sk::Words4& y, const Turn* of_slot, cons
     if (is_adjacent) {
       const Turn slot = of_slot[sk::Index(at)];
       const Turn tile = of_tile[sk::Index(at)];
-      RotateAdjacent<Element>(*x_words[j], slot, tile);
+      RotateAdjacent<Element>(*x_words[j], kBack ? Back(tile) : slot, kBack ? Back(slot) : tile);
     } else {
       const TwoTurns slot = reinterpret_cast<const TwoTurns*>(of_slot)[sk::Index(at)];
       const TwoTurns tile = reinterpret_cast<const TwoTurns*>(of_tile)[sk::Index(at)];
-      RotateHalves<Element>(*x_words[j], *y_words[j], slot, tile);
+      RotateHalves<Element>(*x_words[j], *y_words[j], kBack ? Back(tile) : slot,
+                            kBack ? Back(slot) : tile);
     }
   }
 }

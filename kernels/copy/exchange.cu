@@ -2,6 +2,7 @@
 
 #include "kernels/attention/element.h"
 #include "kernels/attention/rotate_pair.h"
+#include "kernels/attention/rotate_tile.h"
 #include "kernels/sk/sk.h"
 
 namespace cairn::kernels {
@@ -77,9 +78,6 @@ SK_DEVICE const Turn* TurnsOf(const ExchangeParams& params, std::uint32_t positi
   return reinterpret_cast<const Turn*>(params.table) + row * (params.rotary_dim / 2);
 }
 
-SK_DEVICE Turn Back(Turn turn) { return {turn.cosine, -turn.sine}; }
-SK_DEVICE TwoTurns Back(TwoTurns turns) { return {Back(turns.low), Back(turns.high)}; }
-
 // ---- The simple kernel: a pair, or an element, of a key and a value at a time -------------------
 
 template <class Element, bool kImports>
@@ -140,29 +138,6 @@ SK_KERNEL void ExchangePairs(ExchangeParams params) {
 
 // ---- The fast kernel: pieces of 16 bytes --------------------------------------------------------
 
-// The pairs of a piece, unit `unit` of its row; half-split pairs have their second elements in y.
-template <class Element, bool kImports>
-SK_DEVICE void TurnPieces(sk::Words4& x, sk::Words4& y, const Turn* of_slot, const Turn* of_tile,
-                          std::uint32_t unit, bool is_adjacent) {
-  std::uint32_t* const x_words[4] = {&x.x, &x.y, &x.z, &x.w};
-  std::uint32_t* const y_words[4] = {&y.x, &y.y, &y.z, &y.w};
-  SK_UNROLL
-  for (std::uint32_t j = 0; j < 4; ++j) {
-    const std::uint32_t at = unit * 4 + j;  // of the words that hold first elements
-    if (is_adjacent) {
-      const Turn slot = of_slot[sk::Index(at)];
-      const Turn tile = of_tile[sk::Index(at)];
-      RotateAdjacent<Element>(*x_words[j], kImports ? Back(tile) : slot,
-                              kImports ? Back(slot) : tile);
-    } else {
-      const TwoTurns slot = reinterpret_cast<const TwoTurns*>(of_slot)[sk::Index(at)];
-      const TwoTurns tile = reinterpret_cast<const TwoTurns*>(of_tile)[sk::Index(at)];
-      RotateHalves<Element>(*x_words[j], *y_words[j], kImports ? Back(tile) : slot,
-                            kImports ? Back(slot) : tile);
-    }
-  }
-}
-
 // A thread moves a unit of a token: one piece of its key and one of its value, or two where pairs
 // are half-split and turn. All its loads, up to 64 bytes, are under way before it waits for one.
 template <class Element, bool kImports>
@@ -198,7 +173,7 @@ SK_DEVICE void MovePieces(const ExchangeParams& params, const Part& part) {
     if (is_there && is_turned) {
       const Turn* of_slot = TurnsOf(params, part.block.first_in_tile + token);
       const Turn* of_tile = TurnsOf(params, part.block.position);
-      TurnPieces<Element, kImports>(key_x, key_y, of_slot, of_tile, unit, is_adjacent);
+      TurnPiece<Element, kImports>(key_x, key_y, of_slot, of_tile, unit, is_adjacent);
     }
     std::byte* key_to = kImports ? part.keys + in_pool : part.engine_keys + in_engine;
     std::byte* value_to = kImports ? part.values + in_pool : part.engine_values + in_engine;

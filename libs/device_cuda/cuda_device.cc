@@ -121,7 +121,7 @@ std::string CudaDevice::numerics() const {
                       ",kv=bf16,rope=", absl::Hex(rope_hash_, absl::kZeroPad16));
 }
 
-absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_blocks) {
+absl::Status CudaDevice::QueueKernels(const StepShape& shape) {
   const LlamaStep step{.config = config_,
                        .layout = layout_,
                        .weights = weights_,
@@ -130,14 +130,13 @@ absl::Status CudaDevice::QueueKernels(const StepShape& shape, bool writes_host_b
                        .memory = memory_,
                        .shape = shape,
                        .attention = attention_,
-                       .multiprocessors = device_->multiprocessors(),
-                       .writes_host_blocks = writes_host_blocks};
+                       .multiprocessors = device_->multiprocessors()};
   // Steps that prefill are long beside their launches, and of many shapes.
   const bool is_one = options_.uses_graphs && shape.rows <= kGraphRowsMax && shape.query_tiles == 0;
   if (!is_one) return QueueLlamaStep(step, stream_);
   if (graphs_generation_ != memory_.generation) graphs_.clear();
   graphs_generation_ = memory_.generation;
-  const std::pair key(shape.Grids(), writes_host_blocks);
+  const StepShape key = shape.Grids();
   auto it = graphs_.find(key);
   if (it == graphs_.end()) {
     if (graphs_.size() >= kGraphsMax) graphs_.clear();
@@ -210,7 +209,8 @@ absl::Status CudaDevice::Run(absl::Span<const StepChunk> chunks, StepOutput outp
 }
 
 absl::Status CudaDevice::RunPlan(const StepPlan& plan, const StepOutput& output) {
-  const StepShape shape = StepShape::Of(plan);
+  StepShape shape = StepShape::Of(plan);
+  shape.takes_rows = !copier_->AreWritable(plan.blocks);
   CAIRN_RETURN_IF_ERROR(
       memory_.Reserve(*device_, config_, layout_, shape, attention_, blocks_.capacity()));
   CAIRN_RETURN_IF_ERROR(Grow(*device_, CudaMemory::kPinned, "logits",
@@ -220,11 +220,10 @@ absl::Status CudaDevice::RunPlan(const StepPlan& plan, const StepOutput& output)
   CAIRN_RETURN_IF_ERROR(
       ToStatus(stream_.CopyAsync(memory_.plan.bytes(), memory_.host_plan.bytes(), plan_bytes)));
   CAIRN_RETURN_IF_ERROR(copier_->Load(plan.loads, memory_.pool.bytes(), stream_));
-  const bool writes_host_blocks = copier_->AreWritable(plan.blocks);
-  CAIRN_RETURN_IF_ERROR(QueueKernels(shape, writes_host_blocks));
+  CAIRN_RETURN_IF_ERROR(QueueKernels(shape));
   CAIRN_RETURN_IF_ERROR(TakeResults(plan, output));
 
-  for (std::size_t row = 0; row < plan.rows.size() && !writes_host_blocks; ++row) {
+  for (std::size_t row = 0; row < plan.rows.size() && shape.takes_rows; ++row) {
     copier_->Store(memory_.fresh.bytes() + row * layout_.token_bytes(), plan.places[row].token,
                    plan.blocks[row]);
   }

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -72,7 +71,7 @@ class CudaDevice : public Device {
   absl::Status MakeRopeTable();
   absl::Status RunPlan(const StepPlan& plan, const StepOutput& output);
   absl::Status TakeResults(const StepPlan& plan, const StepOutput& output);
-  absl::Status QueueKernels(const StepShape& shape, bool writes_host_blocks);
+  absl::Status QueueKernels(const StepShape& shape);
 
   std::unique_ptr<rt::Device> device_;  // outlives all below
   rt::Stream stream_;
@@ -89,8 +88,8 @@ class CudaDevice : public Device {
   DeviceBlocks blocks_;
   StepMemory memory_;
   std::unique_ptr<BlockSums> block_sums_;
-  // By grids, and whether they write host blocks; of memory_ as it is at graphs_generation_.
-  std::map<std::pair<StepShape, bool>, rt::Graph> graphs_;
+  // By StepShape::Grids(); of memory_ as it is at graphs_generation_.
+  std::map<StepShape, rt::Graph> graphs_;
   std::uint64_t graphs_generation_ = 0;
   std::uint64_t blocks_loaded_ = 0;
   std::uint64_t graphs_captured_ = 0;

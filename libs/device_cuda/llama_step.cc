@@ -61,10 +61,10 @@ class Queue {
                                  .places = lists_.Places(plan_),
                                  .row_count = lists_.RowCount(plan_),
                                  .rows_max = step_.shape.rows};
-    if (step_.writes_host_blocks) {
-      params.host_blocks = lists_.Blocks(plan_);
-    } else {
+    if (step_.shape.takes_rows) {
       params.rows = memory_.fresh.as<std::uint16_t>();
+    } else {
+      params.host_blocks = lists_.Blocks(plan_);
     }
     return ToStatus(kernels::TakeKv(stream_, params));
   }

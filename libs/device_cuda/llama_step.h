@@ -19,9 +19,6 @@ struct LlamaStep {
   StepShape shape;  // of which only Grids() counts
   AttentionWay attention = AttentionWay::kSimple;
   std::uint32_t multiprocessors = 0;
-  // New keys and values go to the plan's blocks of the host, which the device can write to; else to
-  // memory.fresh.
-  bool writes_host_blocks = false;
 };
 
 // Queues a step's kernels, from tokens to logits:

@@ -49,6 +49,7 @@ StepShape StepShape::Joined(const StepShape& other) const {
           .query_tiles = std::max(query_tiles, other.query_tiles),
           .logit_rows = std::max(logit_rows, other.logit_rows),
           .has_tokens = has_tokens || other.has_tokens,
+          .takes_rows = takes_rows || other.takes_rows,
           .tiles = std::max(tiles, other.tiles),
           .decode_items = std::max(decode_items, other.decode_items)};
 }

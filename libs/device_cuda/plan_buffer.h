@@ -17,6 +17,7 @@ struct StepShape {
   std::uint32_t query_tiles = 0;
   std::uint32_t logit_rows = 0;  // and of tokens; 0: none
   bool has_tokens = false;       // some of these rows' tokens are wanted
+  bool takes_rows = false;       // new keys and values go to pinned rows, not to the host's blocks
   // No grid depends on these, only the memory for lists and for what the kernels leave behind.
   std::uint32_t tiles = 0;
   std::uint32_t decode_items = 0;

@@ -40,7 +40,7 @@ absl::Status StepMemory::Reserve(rt::Device& device, const LlamaConfig& c, const
   const std::size_t tile_bytes = kernels::kTileTokens * kv_width * 2;  // of keys
   const std::size_t scratch_bytes =
       shape.rotated_tiles * tile_bytes * (attention == AttentionWay::kTilesWgmma ? 2 : 1);
-  const std::size_t fresh_bytes = rows * layout.token_bytes();
+  const std::size_t fresh_bytes = shape.takes_rows ? rows * layout.token_bytes() : 0;
   const std::size_t logit_bytes = std::size_t{shape.logit_rows} * c.vocabulary * 4;
   const std::size_t summary_bytes =
       shape.has_tokens ? shape.logit_rows * sizeof(kernels::LogitSummary) : 0;

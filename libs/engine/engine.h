@@ -61,8 +61,7 @@ struct EngineStats {
 //
 // A step that the device has no memory for is tried again with half the rows, and so are the next
 // ones, until kStepsBeforeGrowth in a row were good; one row that is too much fails its request.
-// A device that fails otherwise fails all
-// requests, and the engine takes no more.
+// A device that fails otherwise fails all requests, and the engine takes no more.
 //
 // Promise 4: a step's effects (tokens, offers) happen only after the seqlock check of all blocks
 // that it read in place; else they are thrown away and the lost blocks computed. Threads: Submit,

@@ -50,6 +50,10 @@ TEST(StepShapeTest, GridsLeaveOutWhatOnlyMemoryIsMadeFor) {
   StepPlan choosing = PlanOf(2, 2, 2, 1);
   choosing.token_rows = 1;
   EXPECT_NE(few.Grids(), StepShape::Of(choosing).Grids());
+  StepShape taking = few;
+  taking.takes_rows = true;
+  EXPECT_NE(few.Grids(), taking.Grids());
+  EXPECT_TRUE(few.Joined(taking).takes_rows);
   for (std::uint32_t StepShape::*grid :
        {&StepShape::rows, &StepShape::decode_rows, &StepShape::rotated_tiles,
         &StepShape::query_tiles, &StepShape::logit_rows}) {
