@@ -59,7 +59,7 @@ void OverlapSender::OnTimer() {
 OverlapSenderStats OverlapSender::stats() const {
   MutexLock lock(mutex_);
   OverlapSenderStats stats = stats_;
-  stats.queued = queue_.size();
+  stats.queued = queue_.size() + in_call_;
   return stats;
 }
 
@@ -74,6 +74,7 @@ void OverlapSender::Run() {
       is_due_ = false;
       batch.swap(queue_);
       call_ = &call;
+      in_call_ = batch.size();
     }
     Send(call, batch);
   }
@@ -103,6 +104,7 @@ void OverlapSender::Send(Call& call, const std::vector<Overlap>& batch) {
   {
     MutexLock lock(mutex_);
     call_ = nullptr;
+    in_call_ = 0;
     if (status.ok()) {
       stats_.sent += response.taken();
       stats_.refused += response.refused();

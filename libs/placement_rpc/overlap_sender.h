@@ -23,7 +23,7 @@ struct OverlapSenderStats {
   std::uint64_t sent = 0;     // taken by the service
   std::uint64_t refused = 0;  // by the service, as garbage
   std::uint64_t dropped = 0;  // did not fit, or did not arrive
-  std::uint64_t queued = 0;   // now
+  std::uint64_t queued = 0;   // now, with those under way
 };
 
 // OverlapSender tells cairn-placement where prompts part, in batches, on a thread of its own. What
@@ -57,7 +57,8 @@ class OverlapSender : public OverlapSink {
   CondVar wake_;
   std::vector<Overlap> queue_ CAIRN_GUARDED_BY(mutex_);
   OverlapSenderStats stats_ CAIRN_GUARDED_BY(mutex_);
-  Call* call_ CAIRN_GUARDED_BY(mutex_) = nullptr;  // under way
+  Call* call_ CAIRN_GUARDED_BY(mutex_) = nullptr;     // under way
+  std::size_t in_call_ CAIRN_GUARDED_BY(mutex_) = 0;  // reports
   Instant away_until_ CAIRN_GUARDED_BY(mutex_);
   TimerId timer_ CAIRN_GUARDED_BY(mutex_);
   bool has_timer_ CAIRN_GUARDED_BY(mutex_) = false;  // set while something is being gathered

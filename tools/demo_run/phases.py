@@ -116,6 +116,7 @@ class Player:
         # The same prompts again find their questions too; these find their passages only.
         self._add("warm, new prompts", play_in_turn(self.new_prompts, c.worker_b), True, *both, expected=expected_new)
 
+        c.node.wait_told()
         c.node.kill()
         c.node.start()  # on the same folder; the workers are left alone
         c.node.wait_sessions(2)
@@ -125,6 +126,7 @@ class Player:
         c.worker_a.wait_offers()
         c.worker_b.wait_offers()
         self._add("restarted, again", play_in_turn(self.prompts, c.worker_a), True, *both)
+        c.node.wait_told()
 
         self._add("killed mid-run", self._play_and_kill(), False, c.worker_a, c.worker_b)
 

@@ -128,6 +128,10 @@ class Node(Service):
     def wait_sessions(self, count):
         wait_until(lambda: self.status()["counters"]["sessions"] >= count, f"the connection of {count} workers to the node")
 
+    def wait_told(self):
+        """Until cairn-placement has answered for every prompt that the node saw."""
+        wait_until(lambda: self.status()["counters"]["placement.queued"] == 0, "cairn-placement's taking of what the node saw")
+
 
 class Placement(Service):
     """Learns where prompts part, from the node; workers ask it where recurrent states of a prompt would be wanted."""
