@@ -40,14 +40,14 @@ std::vector<QueryTile> PlanQueryTiles(std::span<const AttendRow> rows, std::uint
   return tiles;
 }
 
-std::string Validate(const PrefillParams& params) {
-  if (std::string wrong = ValidateForTiles(params.rows, "prefill"); !wrong.empty()) return wrong;
+std::string Validate(const PrefillParams& params, const char* kernel) {
+  if (std::string wrong = ValidateForTiles(params.rows, kernel); !wrong.empty()) return wrong;
   if (params.query_tiles_max == 0 || params.query_tiles_max > 1u << 30) {
-    return "prefill: query_tiles_max is " + std::to_string(params.query_tiles_max) +
+    return std::string(kernel) + ": query_tiles_max is " + std::to_string(params.query_tiles_max) +
            ", not 1 to 2^30";
   }
   if (params.query_tiles == nullptr || params.query_tile_count == nullptr) {
-    return "prefill: a pointer is null";
+    return std::string(kernel) + ": a pointer is null";
   }
   return "";
 }

@@ -35,8 +35,9 @@ struct PrefillParams {
   std::uint32_t query_tiles_max = 0;                // the grid's size: tiles beyond are not done
 };
 
-// What is wrong with the parameters, or "". head_dim is 64, 128 or 256.
-std::string Validate(const PrefillParams& params);
+// What is wrong with the parameters, or "", `kernel` being the error's first word. head_dim is 64,
+// 128 or 256.
+std::string Validate(const PrefillParams& params, const char* kernel = "prefill");
 // After RotateKeys(stream, params.rows.keys).
 rt::Status AttendPrefill(rt::Stream& stream, const PrefillParams& params);
 

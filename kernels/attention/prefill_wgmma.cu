@@ -28,17 +28,7 @@ rt::Status LaunchFor(rt::Stream& stream, const PrefillParams& params) {
 }  // namespace
 
 std::string ValidateForWgmma(const PrefillParams& params) {
-  if (std::string wrong = ValidateForTiles(params.rows, "prefill by wgmma"); !wrong.empty()) {
-    return wrong;
-  }
-  if (params.query_tiles_max == 0 || params.query_tiles_max > 1u << 30) {
-    return "prefill by wgmma: query_tiles_max is " + std::to_string(params.query_tiles_max) +
-           ", not 1 to 2^30";
-  }
-  if (params.query_tiles == nullptr || params.query_tile_count == nullptr) {
-    return "prefill by wgmma: a pointer is null";
-  }
-  return "";
+  return Validate(params, "prefill by wgmma");
 }
 
 rt::Status AttendPrefillWgmma(rt::Stream& stream, const PrefillParams& params) {

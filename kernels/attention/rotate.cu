@@ -37,14 +37,6 @@ SK_KERNEL void RotatePieces(RotateParams params) {
                             });
 }
 
-rt::Status LaunchOver(rt::Stream& stream, const RotateParams& params,
-                      void (*kernel)(RotateParams)) {
-  return rt::Launch(
-      stream,
-      {.blocks_x = params.tiles_max, .blocks_y = params.kv_heads, .threads = kRotateThreads},
-      kernel, params);
-}
-
 }  // namespace
 
 std::string Validate(const RotateParams& params) {
@@ -84,13 +76,13 @@ rt::Status RotateKeys(rt::Stream& stream, const RotateParams& params) {
   if (std::string wrong = Validate(params); !wrong.empty()) return rt::Status(wrong);
   if (!IsInPieces(params)) return RotateKeysSimply(stream, params);
   const bool is_f16 = params.element == ElementType::kF16;
-  return LaunchOver(stream, params, is_f16 ? RotatePieces<F16> : RotatePieces<Bf16>);
+  return LaunchOverTiles(stream, params, is_f16 ? RotatePieces<F16> : RotatePieces<Bf16>);
 }
 
 rt::Status RotateKeysSimply(rt::Stream& stream, const RotateParams& params) {
   if (std::string wrong = Validate(params); !wrong.empty()) return rt::Status(wrong);
   const bool is_f16 = params.element == ElementType::kF16;
-  return LaunchOver(stream, params, is_f16 ? RotateTiles<F16> : RotateTiles<Bf16>);
+  return LaunchOverTiles(stream, params, is_f16 ? RotateTiles<F16> : RotateTiles<Bf16>);
 }
 
 }  // namespace cairn::kernels

@@ -119,6 +119,15 @@ SK_DEVICE void RotateTilePieces(const RotateParams& params, Put put) {
   }
 }
 
+// The grid that both are for.
+inline rt::Status LaunchOverTiles(rt::Stream& stream, const RotateParams& params,
+                                  void (*kernel)(RotateParams)) {
+  return rt::Launch(
+      stream,
+      {.blocks_x = params.tiles_max, .blocks_y = params.kv_heads, .threads = kRotateThreads},
+      kernel, params);
+}
+
 // Whether the pieces of a row are whole, its pairs' too, and aligned: else RotateTilePairs.
 inline bool IsInPieces(const RotateParams& params) {
   const auto is_aligned = [](const void* pointer) {

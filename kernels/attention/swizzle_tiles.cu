@@ -77,14 +77,6 @@ SK_KERNEL void SwizzlePieces(RotateParams params) {
                            });
 }
 
-rt::Status LaunchOver(rt::Stream& stream, const RotateParams& params,
-                      void (*kernel)(RotateParams)) {
-  return rt::Launch(
-      stream,
-      {.blocks_x = params.tiles_max, .blocks_y = params.kv_heads, .threads = kRotateThreads},
-      kernel, params);
-}
-
 }  // namespace
 
 std::string ValidateForSwizzle(const RotateParams& params) {
@@ -110,13 +102,13 @@ rt::Status SwizzleTiles(rt::Stream& stream, const RotateParams& params) {
   if (std::string wrong = ValidateForSwizzle(params); !wrong.empty()) return rt::Status(wrong);
   if (!IsInPieces(params)) return SwizzleTilesSimply(stream, params);
   const bool is_f16 = params.element == ElementType::kF16;
-  return LaunchOver(stream, params, is_f16 ? SwizzlePieces<F16> : SwizzlePieces<Bf16>);
+  return LaunchOverTiles(stream, params, is_f16 ? SwizzlePieces<F16> : SwizzlePieces<Bf16>);
 }
 
 rt::Status SwizzleTilesSimply(rt::Stream& stream, const RotateParams& params) {
   if (std::string wrong = ValidateForSwizzle(params); !wrong.empty()) return rt::Status(wrong);
   const bool is_f16 = params.element == ElementType::kF16;
-  return LaunchOver(stream, params, is_f16 ? SwizzleElements<F16> : SwizzleElements<Bf16>);
+  return LaunchOverTiles(stream, params, is_f16 ? SwizzleElements<F16> : SwizzleElements<Bf16>);
 }
 
 }  // namespace cairn::kernels

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "kernels/reference/rotate_ref.h"
 #include "kernels/sk/number_soft.h"
 #include "kernels/test/device_memory.h"
+#include "kernels/test/random_matrix.h"
 
 namespace cairn::test {
 namespace {
@@ -166,7 +166,7 @@ World::World(const AttentionShape& shape, std::uint64_t seed) : shape(shape), ra
 }
 
 std::uint16_t World::RandomBits() {
-  const auto x = static_cast<float>(static_cast<std::int32_t>(random_.Next() >> 32)) * 0x1p-30f;
+  const float x = 2 * RandomUnit(random_);
   return IsF16(shape) ? sk::soft::RoundF16(x) : sk::soft::RoundBf16(x);
 }
 
@@ -240,6 +240,13 @@ World World::UpTo(std::size_t count) const {
   return part;
 }
 
+World World::From(std::size_t row) const {
+  World part = *this;
+  part.rows.erase(part.rows.begin(), part.rows.begin() + static_cast<std::ptrdiff_t>(row));
+  part.q.erase(part.q.begin(), part.q.begin() + static_cast<std::ptrdiff_t>(row * row_values()));
+  return part;
+}
+
 std::vector<double> World::Widened(const std::uint16_t* bits) const {
   std::vector<double> values(shape.head_dim);
   for (std::uint32_t i = 0; i < shape.head_dim; ++i) {
@@ -274,10 +281,13 @@ std::vector<double> World::Expected(const AttendRow& row, std::size_t q_at, std:
   return reference::Attend(Turned(q.data() + q_at, row.position), keys, values, scale);
 }
 
-std::vector<double> World::ExpectedAll(double scale, std::vector<double>* bounds) const {
+double World::bound() const {
   // Values are below 2: weights that are off by half a last place, and 1e-3 for a key or a query
   // whose rounding went to the other neighbour.
-  const double bound = 2.0 * (IsF16(shape) ? 0x1p-12 : 0x1p-9) + 1e-3;
+  return 2.0 * (IsF16(shape) ? 0x1p-12 : 0x1p-9) + 1e-3;
+}
+
+std::vector<double> World::ExpectedAll(double scale) const {
   std::vector<double> all;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::uint32_t head = 0; head < shape.q_heads; ++head) {
@@ -287,7 +297,6 @@ std::vector<double> World::ExpectedAll(double scale, std::vector<double>* bounds
       all.insert(all.end(), one.begin(), one.end());
     }
   }
-  bounds->assign(all.size(), bound);
   return all;
 }
 
@@ -301,10 +310,6 @@ bool IsPossible(const AttentionShape& shape, Way way) {
   const bool is_prefill = way == Way::kPrefill || way == Way::kPrefillWgmma;
   const bool is_group = is_prefill || shape.q_heads / shape.kv_heads <= 8;
   return is_group && (dim == 64 || dim == 128 || dim == 256) && rotary % 4 == 0;
-}
-
-bool AreSame(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 std::vector<float> RunAttention(const World& world, Way way, const RunOptions& options) {

@@ -49,6 +49,8 @@ class World {
   // The world while only the first `rows` rows were asked for, the list's tokens behind the last of
   // them not yet being written. The rows see one list, all there is, each a token more.
   World UpTo(std::size_t rows) const;
+  // The world without the rows before `row`.
+  World From(std::size_t row) const;
 
   std::size_t block_values() const {
     return std::size_t{2} * kLayers * shape.kv_heads * shape.block_tokens * shape.head_dim;
@@ -60,8 +62,10 @@ class World {
   // The output of one row's head in double: keys and query turned in double and rounded once.
   std::vector<double> Expected(const kernels::AttendRow& row, std::size_t q_at, std::uint32_t head,
                                double scale) const;
-  // Of all rows, in order; and how far a kernel whose weights are rounded may be off.
-  std::vector<double> ExpectedAll(double scale, std::vector<double>* bounds) const;
+  // Of all rows, in order.
+  std::vector<double> ExpectedAll(double scale) const;
+  // How far a kernel whose weights are rounded may be off.
+  double bound() const;
 
   AttentionShape shape;
   std::vector<kernels::RotateTile> tiles;
@@ -91,8 +95,6 @@ struct RunOptions {
 };
 // The output of all rows; what a launcher said, or memory around the output changed: a failure.
 std::vector<float> RunAttention(const World& world, Way way, const RunOptions& options);
-// Whether outputs are the same bit for bit: of 0 and -0, too.
-bool AreSame(const std::vector<float>& a, const std::vector<float>& b);
 // Whether a way has kernels for a shape.
 bool IsPossible(const AttentionShape& shape, Way way);
 // The keys that RotateKeys leaves in the scratch, [tile][kv_head][64][head_dim].

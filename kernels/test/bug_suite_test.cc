@@ -174,7 +174,7 @@ const Specimen kRight[] = {
 SK_TEST(RightKernelsPassUnderEverySeed) {
   for (const Specimen& specimen : kRight) {
     for (const std::uint64_t seed : Seeds(48)) {
-      const std::string found = specimen.run(MachineOptions(seed));
+      const std::string found = specimen.run(OptionsOf<sk::emu::Options>(seed));
       if (!found.empty()) Fail(__FILE__, __LINE__, std::string(specimen.name) + ": " + found);
     }
   }

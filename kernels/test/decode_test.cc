@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "kernels/attention/tile_memory.h"
-#include "kernels/test/attention_world.h"
-#include "kernels/test/harness.h"
+#include "kernels/test/attention_checks.h"
 
 namespace cairn::test {
 namespace {
@@ -14,7 +13,6 @@ using kernels::DecodeItem;
 using kernels::DecodeParams;
 using kernels::ElementType;
 using kernels::RotaryPairs;
-using kernels::RotateTile;
 
 // Every rotation that there is in registers, groups of 1 to 8, blocks of 16, 32 and 64.
 const AttentionShape kShapes[] = {
@@ -34,23 +32,8 @@ const AttentionShape kShapes[] = {
     {256, 256, 64, 1, 1, RotaryPairs::kHalfSplit, ElementType::kF16},
 };
 
-float ScaleOf(const AttentionShape& shape) {
-  return 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
-}
-
 SK_TEST(RowsDecodeAsInDouble) {
-  for (const AttentionShape& shape : kShapes) {
-    const World world = MakeWorld(shape, 3);
-    const Way way =
-        IsPossible(shape, Way::kDecodeFromPool) ? Way::kDecodeFromPool : Way::kDecodeFromScratch;
-    const std::vector<float> got =
-        RunAttention(world, way, {.seed = RunSettings().first_seed, .scale = ScaleOf(shape)});
-    std::vector<double> bounds;
-    const std::vector<double> expected = world.ExpectedAll(ScaleOf(shape), &bounds);
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      SK_EXPECT(std::fabs(got[i] - expected[i]) <= bounds[i]);
-    }
-  }
+  for (const AttentionShape& shape : kShapes) ExpectWorldAsInDouble(shape, 3, DecodeWay(shape));
 }
 
 SK_TEST(KeysTurnedInRegistersAreTheScratchsBitForBit) {
@@ -60,7 +43,7 @@ SK_TEST(KeysTurnedInRegistersAreTheScratchsBitForBit) {
     RunOptions options{.seed = RunSettings().first_seed, .scale = ScaleOf(shape)};
     const std::vector<float> in_registers = RunAttention(world, Way::kDecodeFromPool, options);
     options.blocks = 2;
-    SK_EXPECT(AreSame(RunAttention(world, Way::kDecodeFromScratch, options), in_registers));
+    SK_EXPECT(AreBitsEqual(RunAttention(world, Way::kDecodeFromScratch, options), in_registers));
   }
 }
 
@@ -71,7 +54,7 @@ SK_TEST(DecodesBitsDependOnTheRowAndNotOnItsCompany) {
   std::uint32_t blocks = 1;
   for (const std::uint64_t seed : Seeds(6)) {
     const RunOptions options{.seed = seed, .blocks = blocks++};
-    SK_EXPECT(AreSame(RunAttention(world, Way::kDecodeFromPool, options), all));
+    SK_EXPECT(AreBitsEqual(RunAttention(world, Way::kDecodeFromPool, options), all));
   }
   // Each row alone; and one with a last tile more, of which nothing is visible.
   const std::vector<kernels::AttendRow> rows = world.rows;
@@ -92,26 +75,15 @@ SK_TEST(DecodesBitsDependOnTheRowAndNotOnItsCompany) {
   SK_EXPECT(std::equal(masked.begin(), masked.end(), all.begin() + values));
 }
 
-SK_TEST(NothingToDecodeIsNothingOrZero) {
-  World world({64, 64, 16, 1, 2, RotaryPairs::kHalfSplit}, 2);
-  world.AddSegment(10, 0);
-  SK_EXPECT(RunAttention(world, Way::kDecodeFromPool, {}).empty());
-  world.AddRow({0, 0, 0, 5});
-  world.AddRow({0, 1, 0, 5});
-  for (const float x : RunAttention(world, Way::kDecodeFromPool, {})) SK_EXPECT_EQ(x, 0.0f);
-}
+SK_TEST(NothingToDecodeIsNothingOrZero) { ExpectNothingOrZero(Way::kDecodeFromPool); }
 
 SK_TEST(ManySplitsAreFoldedAsOneSoftmax) {
   // Maxima of splits rise and fall; the last tile is short.
   World world({64, 64, 64, 1, 2, RotaryPairs::kAdjacent}, 14);
   const std::uint32_t first = world.AddSegment(1200, 0);
   for (std::uint32_t i = 0; i < 4; ++i) world.AddRow({first + i, 19 - i, 48, 1199});
-  const std::vector<float> got = RunAttention(world, Way::kDecodeFromPool, {});
-  std::vector<double> bounds;
-  const std::vector<double> expected = world.ExpectedAll(0.125, &bounds);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    SK_EXPECT(std::fabs(got[i] - expected[i]) <= bounds[i]);
-  }
+  const RunOptions options;
+  ExpectAsInDouble(world, RunAttention(world, Way::kDecodeFromPool, options), options.scale);
 }
 
 SK_TEST(RowsWithoutRoomAreNotDone) {
@@ -132,8 +104,7 @@ SK_TEST(ScoresFarApartWeighOneToken) {
   world.AddSegment(290, 0);
   world.AddRow({0, 5, 34, 289});
   const std::vector<float> got = RunAttention(world, Way::kDecodeFromPool, {.scale = 1e4f});
-  std::vector<double> bounds;
-  const std::vector<double> expected = world.ExpectedAll(1e4, &bounds);
+  const std::vector<double> expected = world.ExpectedAll(1e4);
   for (std::size_t i = 0; i < got.size(); ++i) {
     SK_EXPECT(std::fabs(got[i] - expected[i]) <= std::fabs(expected[i]) * 0x1p-8);  // one weight's
   }
@@ -149,8 +120,7 @@ SK_TEST(EachTokenCanOutweighAllOthers) {
     std::copy_n(world.pool.begin() + static_cast<std::ptrdiff_t>(world.At(0, i, false, 0)), 64,
                 world.q.end() - 64);
   }
-  std::vector<double> bounds;
-  const std::vector<double> expected = world.ExpectedAll(1e4, &bounds);
+  const std::vector<double> expected = world.ExpectedAll(1e4);
   for (const Way way : {Way::kDecodeFromScratch, Way::kPrefill}) {
     const std::vector<float> got = RunAttention(world, way, {.scale = 1e4f});
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -201,20 +171,8 @@ SK_TEST(DecodeSaysWhichParameterIsWrong) {
   SK_EXPECT_CONTAINS(kernels::Validate(params), "rotate: block_tokens is 0");
   alignas(16) std::uint32_t words[4] = {};
   kernels::AttendParams& rows = params.rows;
-  rows.keys.block_tokens = 16;
-  rows.keys.head_dim = rows.keys.rotary_dim = rows.keys.positions = 64;
-  rows.keys.kv_heads = 2;
-  rows.keys.block_bytes = 4 * 16 * 64 * 2 + 8;
-  rows.keys.pool = reinterpret_cast<const std::byte*>(words);
-  rows.keys.table = reinterpret_cast<const float*>(words);
-  rows.keys.tiles = reinterpret_cast<const RotateTile*>(words);
-  rows.keys.tile_count = rows.row_count = words;
-  rows.keys.tiles_max = rows.rows_max = 1;
-  rows.keys.scratch = reinterpret_cast<std::uint16_t*>(words);
-  rows.q = reinterpret_cast<const std::uint16_t*>(words);
-  rows.out = reinterpret_cast<float*>(words);
-  rows.rows = reinterpret_cast<const kernels::AttendRow*>(words);
-  rows.q_heads = 18;
+  rows = ParamsOver(words, {64, 64, 16, 2, 18});
+  rows.keys.block_bytes += 8;
   rows.scale = -1;
   SK_EXPECT_CONTAINS(kernels::Validate(params), "decode: block_bytes is 8200");
   rows.keys.block_bytes -= 8;

@@ -13,25 +13,27 @@
 
 namespace cairn::test {
 
+inline std::unique_ptr<rt::Device> OpenDevice(std::uint64_t seed) {
+  rt::Result<std::unique_ptr<rt::Device>> device =
+      rt::Device::Open(OptionsOf<rt::Device::Options>(seed));
+  SK_EXPECT(device.ok());
+  return std::move(*device);
+}
+// What the device's kernels reached counts among the program's sites.
+inline void AddSitesOf(const rt::Device& device) {
+  for (const rt::Device::SiteUse& use : device.Sites()) {
+    AddSites({{use.site, use.operation, use.count}});
+  }
+}
+
 class TestDevice {
  public:
-  explicit TestDevice(std::uint64_t seed) {
-    rt::Device::Options options;
-    options.seed = seed;
-    options.skip_site = RunSettings().skip_site;
-    options.less_site = RunSettings().less_site;
-    options.up_site = RunSettings().up_site;
-    options.down_site = RunSettings().down_site;
-    rt::Result<std::unique_ptr<rt::Device>> device = rt::Device::Open(options);
-    SK_EXPECT(device.ok());
-    device_ = std::move(*device);
-    stream_ = std::make_unique<rt::Stream>(std::move(*device_->OpenStream()));
-  }
+  explicit TestDevice(std::uint64_t seed)
+      : device_(OpenDevice(seed)),
+        stream_(std::make_unique<rt::Stream>(std::move(*device_->OpenStream()))) {}
   ~TestDevice() {
     SK_EXPECT_EQ(stream_->Synchronize().message(), "");
-    for (const rt::Device::SiteUse& use : device_->Sites()) {
-      AddSites({{use.site, use.operation, use.count}});
-    }
+    AddSitesOf(*device_);
   }
   rt::Stream& stream() { return *stream_; }
   rt::Result<rt::Buffer> RegisterHost(void* bytes, std::size_t size, bool read_only) {

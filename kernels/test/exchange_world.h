@@ -10,6 +10,7 @@
 #include "kernels/sk/emu/random.h"
 #include "kernels/sk/number_soft.h"
 #include "kernels/test/device_memory.h"
+#include "kernels/test/random_matrix.h"
 
 // A pool and an engine's cache, both full of guards, and random keys and values where one of them
 // has tokens of a list of blocks.
@@ -123,8 +124,7 @@ struct ExchangeWorld {
       const std::size_t at = is_pool ? PoolAt(list[index].slot, layer, is_value, head, token)
                                      : EngineAt(layer, is_value, head, PlaceOf(index, token));
       for (std::uint32_t i = 0; i < c.head_dim; ++i) {
-        const auto x = static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32));
-        (is_pool ? pool : engine)[at + i] = Rounded(x * 0x1p-30f);
+        (is_pool ? pool : engine)[at + i] = Rounded(2 * RandomUnit(random));
       }
     });
   }

@@ -7,7 +7,7 @@
 #include "kernels/gpu/mma_equal_run.h"
 #include "kernels/gpu/probe.h"
 #include "kernels/sk/number_soft.h"
-#include "kernels/test/harness.h"
+#include "kernels/test/device_memory.h"
 
 // What tools/gpu-check's programs do beside being on a GPU: the arithmetic of measurements, the
 // numbers of mma_equal and its verdict, and the probes. Its timing: gpu_timing_test.cc.
@@ -141,22 +141,8 @@ SK_TEST(UnequalSumsAreCountedByTheirBits) {
 // An emulated device with this run's mutations, whose sites count among the program's.
 class Emulated {
  public:
-  explicit Emulated(std::uint64_t seed) {
-    const Settings& settings = RunSettings();
-    rt::Result<std::unique_ptr<rt::Device>> device =
-        rt::Device::Open({.seed = seed,
-                          .skip_site = settings.skip_site,
-                          .less_site = settings.less_site,
-                          .up_site = settings.up_site,
-                          .down_site = settings.down_site});
-    SK_EXPECT(device.ok());
-    device_ = std::move(*device);
-  }
-  ~Emulated() {
-    for (const rt::Device::SiteUse& use : device_->Sites()) {
-      AddSites({{use.site, use.operation, use.count}});
-    }
-  }
+  explicit Emulated(std::uint64_t seed) : device_(OpenDevice(seed)) {}
+  ~Emulated() { AddSitesOf(*device_); }
   rt::Device& operator*() const { return *device_; }
   rt::Device* operator->() const { return device_.get(); }
 

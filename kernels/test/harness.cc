@@ -1,6 +1,7 @@
 #include "kernels/test/harness.h"
 
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -50,19 +51,9 @@ std::vector<std::uint64_t> Seeds(std::uint32_t wanted) {
   return seeds;
 }
 
-sk::emu::Options MachineOptions(std::uint64_t seed) {
-  sk::emu::Options options;
-  options.seed = seed;
-  options.skip_site = RunSettings().skip_site;
-  options.less_site = RunSettings().less_site;
-  options.up_site = RunSettings().up_site;
-  options.down_site = RunSettings().down_site;
-  return options;
-}
-
 std::string RunGrid(const sk::emu::Grid& grid, std::uint64_t seed,
                     const std::function<void()>& kernel) {
-  sk::emu::Machine machine(MachineOptions(seed));
+  sk::emu::Machine machine(OptionsOf<sk::emu::Options>(seed));
   std::string error = machine.Run(grid, kernel);
   AddSites(machine.Sites());
   return error;
@@ -86,6 +77,11 @@ int AddTest(const char* name, void (*body)()) {
 void Print(const std::string& line) {
   std::printf("%s\n", line.c_str());  // tidy: allow(print) a test program's report
   std::fflush(stdout);
+}
+
+bool AreBitsEqual(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 void Fail(const char* file, int line, const std::string& what) {

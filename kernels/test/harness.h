@@ -35,8 +35,17 @@ Settings& RunSettings();
 // The seeds that a test should try: `wanted` of them, or as many as SK_SEEDS says.
 std::vector<std::uint64_t> Seeds(std::uint32_t wanted);
 
-// A machine's options with this run's mutations.
-sk::emu::Options MachineOptions(std::uint64_t seed);
+// Options of a machine, or of a device, with this run's mutations.
+template <class Options>
+Options OptionsOf(std::uint64_t seed) {
+  Options options;
+  options.seed = seed;
+  options.skip_site = RunSettings().skip_site;
+  options.less_site = RunSettings().less_site;
+  options.up_site = RunSettings().up_site;
+  options.down_site = RunSettings().down_site;
+  return options;
+}
 // Runs a grid on a machine of its own; its sites count among those of the program. "" or an error.
 std::string RunGrid(const sk::emu::Grid& grid, std::uint64_t seed,
                     const std::function<void()>& kernel);
@@ -49,6 +58,8 @@ int AddTest(const char* name, void (*body)());
 // Fails the running test with a line of text; the test goes on.
 void Fail(const char* file, int line, const std::string& what);
 void Print(const std::string& line);
+// Whether values are the same bit for bit: of 0 and -0, and of NaNs, too.
+bool AreBitsEqual(const std::vector<float>& a, const std::vector<float>& b);
 // Runs the tests whose names contain one of `filters` (all, if none). Returns how many failed.
 int RunTests(const std::vector<std::string>& filters);
 

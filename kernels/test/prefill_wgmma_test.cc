@@ -1,12 +1,11 @@
 #include "kernels/attention/prefill_wgmma.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <string>
 
 #include "kernels/sk/number_soft.h"
-#include "kernels/test/attention_world.h"
-#include "kernels/test/harness.h"
+#include "kernels/test/attention_checks.h"
 
 namespace cairn::test {
 namespace {
@@ -17,14 +16,12 @@ using kernels::PrefillParams;
 using kernels::QueryTile;
 using kernels::RotaryPairs;
 
-const AttentionShape kShapes[] = {
-    {64, 64, 16, 2, 4, RotaryPairs::kHalfSplit},
-    {128, 128, 64, 1, 2, RotaryPairs::kAdjacent},
-    {256, 64, 32, 1, 1, RotaryPairs::kHalfSplit},
-    {64, 64, 32, 1, 9, RotaryPairs::kAdjacent, ElementType::kF16},
-    {128, 20, 16, 1, 3, RotaryPairs::kHalfSplit},
-    {256, 128, 16, 2, 2, RotaryPairs::kHalfSplit, ElementType::kF16},
-};
+// As kPrefillShapes, and one of wide heads that turn more than 64 dims.
+std::vector<AttentionShape> Shapes() {
+  std::vector<AttentionShape> shapes(std::begin(kPrefillShapes), std::end(kPrefillShapes));
+  shapes.push_back({256, 128, 16, 2, 2, RotaryPairs::kHalfSplit, ElementType::kF16});
+  return shapes;
+}
 
 std::vector<float> Run(const World& world, RunOptions options) {
   return RunAttention(world, Way::kPrefillWgmma, options);
@@ -38,7 +35,7 @@ std::size_t PlaceOf(std::uint32_t token, std::uint32_t dim) {
 }
 
 SK_TEST(SwizzledTilesAreRotatedKeysAndTheirValues) {
-  for (const AttentionShape& shape : kShapes) {
+  for (const AttentionShape& shape : Shapes()) {
     World world = MakeWorld(shape, 3);
     world.tiles.push_back({{999, 999, 999, 999}, 0, 0});  // a tile of nothing
     const std::uint64_t seed = RunSettings().first_seed;
@@ -69,24 +66,17 @@ SK_TEST(SwizzledTilesAreRotatedKeysAndTheirValues) {
 }
 
 SK_TEST(RowsPrefillByWgmmaAsInDouble) {
-  for (const AttentionShape& shape : kShapes) {
-    const World world = MakeWorld(shape, 7);
-    const float scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
-    const std::vector<float> got = Run(world, {.seed = RunSettings().first_seed, .scale = scale});
-    std::vector<double> bounds;
-    const std::vector<double> expected = world.ExpectedAll(scale, &bounds);
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      SK_EXPECT(std::fabs(got[i] - expected[i]) <= bounds[i]);
-    }
+  for (const AttentionShape& shape : Shapes()) {
+    ExpectWorldAsInDouble(shape, 7, Way::kPrefillWgmma);
   }
 }
 
 // Its name is left out where mutants are tried: it also runs AttendPrefill, whose tests are others.
 SK_TEST(ItsArithmeticIsItsOwn) {
-  const World world = MakeWorld(kShapes[0], 7);
+  const World world = MakeWorld(kPrefillShapes[0], 7);
   const std::vector<float> own = Run(world, {}), exact = RunAttention(world, Way::kPrefill, {});
   SK_EXPECT_EQ(own.size(), exact.size());
-  SK_EXPECT(!AreSame(own, exact));
+  SK_EXPECT(!AreBitsEqual(own, exact));
 }
 
 // Products that are exact in any order, so that all that is left is the program of a row: its
@@ -111,15 +101,7 @@ SK_TEST(ExactProductsHaveTheBitsOfPrefill) {
   for (std::uint32_t i = 1; i <= 40; ++i) world.AddRow({0, 1 + i % 11, 60, i});
   for (std::uint16_t& bits : world.q) bits = integer();
   const RunOptions options{.scale = 0.07f};
-  SK_EXPECT(AreSame(Run(world, options), RunAttention(world, Way::kPrefill, options)));
-}
-
-// The world without the rows before `from`.
-World RowsFrom(World world, std::size_t from) {
-  const auto values = static_cast<std::ptrdiff_t>(from * world.row_values());
-  world.rows.erase(world.rows.begin(), world.rows.begin() + static_cast<std::ptrdiff_t>(from));
-  world.q.erase(world.q.begin(), world.q.begin() + values);
-  return world;
+  SK_EXPECT(AreBitsEqual(Run(world, options), RunAttention(world, Way::kPrefill, options)));
 }
 
 // Segments of any lengths, 129 to 200 rows anywhere in their list: two tiles of queries at least.
@@ -153,7 +135,7 @@ SK_TEST(NoPlaceOrCompanyChangesABitOfWgmma) {
       options.query_tiles->push_back({row, count});
       row += count;
     }
-    if (!AreSame(Run(world, options), together)) {
+    if (!AreBitsEqual(Run(world, options), together)) {
       Fail(__FILE__, __LINE__, "tiles of queries change bits, seed " + std::to_string(seed));
     }
   }
@@ -178,40 +160,19 @@ SK_TEST(ListsOfAnyLengthShareATileOfWgmma) {
   RunOptions options{.seed = 9};
   options.query_tiles = {{0, 128}, {128, 128}, {256, 104}, {360, 128}};
   const std::vector<float> got = Run(world, options);
-  std::vector<double> bounds;
-  const std::vector<double> expected = world.ExpectedAll(options.scale, &bounds);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    SK_EXPECT(std::fabs(got[i] - expected[i]) <= bounds[i]);
-  }
+  ExpectAsInDouble(world, got, options.scale);
   // Each by itself, of some.
   for (const std::uint32_t row : {127u, 128u, 70u, 300u, 361u}) {
-    const World alone = RowsFrom(world, row);
     options.query_tiles = {{0, 1}};
-    std::vector<float> one = Run(alone, options);
+    std::vector<float> one = Run(world.From(row), options);
     one.resize(world.row_values());
     const auto at = got.begin() + static_cast<std::ptrdiff_t>(row * world.row_values());
-    SK_EXPECT(AreSame(one, {at, at + static_cast<std::ptrdiff_t>(world.row_values())}));
+    SK_EXPECT(AreBitsEqual(one, {at, at + static_cast<std::ptrdiff_t>(world.row_values())}));
   }
 }
 
 SK_TEST(ACutChangesNoBitOfWgmma) {
-  const AttentionShape shape{64, 32, 32, 1, 2, RotaryPairs::kAdjacent};
-  for (const std::uint64_t seed : Seeds(3)) {
-    World whole(shape, 11);
-    whole.AddSegment(90, 0);
-    whole.AddSegment(150, 90);
-    whole.AddRows(0, 90, 240, 90);
-    const std::vector<float> all = Run(whole, {.seed = seed});
-    const std::uint32_t cut = 1 + sk::emu::Random(seed).Below(148);
-    // The first part runs before the tokens behind the cut are written.
-    std::vector<float> got = Run(whole.UpTo(cut), {.seed = seed});
-    // The second part begins anywhere in a tile of queries.
-    const std::vector<float> rest = Run(RowsFrom(whole, cut), {.seed = seed});
-    got.insert(got.end(), rest.begin(), rest.end());
-    if (!AreSame(got, all)) {
-      Fail(__FILE__, __LINE__, "a cut after " + std::to_string(cut) + " rows changes bits");
-    }
-  }
+  ExpectNoBitChangedByACut({64, 32, 32, 1, 2, RotaryPairs::kAdjacent}, Way::kPrefillWgmma);
 }
 
 SK_TEST(WideHeadsByWgmmaHaveTilesOfSixtyFour) {
@@ -221,49 +182,28 @@ SK_TEST(WideHeadsByWgmmaHaveTilesOfSixtyFour) {
   const std::vector<float> together = Run(world, {});
   RunOptions options{.seed = 5};
   options.query_tiles = {{0, 1}, {1, 17}, {18, 43}, {61, 19}};
-  SK_EXPECT(AreSame(Run(world, options), together));
+  SK_EXPECT(AreBitsEqual(Run(world, options), together));
 }
 
-SK_TEST(NothingToPrefillByWgmmaIsNothingOrZero) {
-  World world({64, 64, 16, 1, 2, RotaryPairs::kHalfSplit}, 2);
-  world.AddSegment(10, 0);
-  SK_EXPECT(Run(world, {}).empty());
-  world.AddRow({0, 0, 0, 5});
-  world.AddRow({0, 1, 0, 5});
-  for (const float x : Run(world, {})) SK_EXPECT_EQ(x, 0.0f);
-}
+SK_TEST(NothingToPrefillByWgmmaIsNothingOrZero) { ExpectNothingOrZero(Way::kPrefillWgmma); }
 
 SK_TEST(WgmmaSaysWhichParameterIsWrong) {
-  alignas(16) std::uint32_t words[8] = {};
+  alignas(16) std::uint32_t words[4] = {};
   PrefillParams params;
   SK_EXPECT_CONTAINS(kernels::ValidateForWgmma(params), "rotate: block_tokens is 0");
-  kernels::AttendParams& rows = params.rows;
-  rows.keys.block_tokens = 16;
-  rows.keys.head_dim = 96;
-  rows.keys.rotary_dim = rows.keys.positions = 64;
-  rows.keys.kv_heads = rows.q_heads = 1;
-  rows.keys.block_bytes = 2 * 16 * 96 * 2;
-  rows.keys.pool = reinterpret_cast<const std::byte*>(words);
-  rows.keys.table = reinterpret_cast<const float*>(words);
-  rows.keys.tiles = reinterpret_cast<const kernels::RotateTile*>(words);
-  rows.keys.tile_count = rows.row_count = words;
-  rows.keys.tiles_max = rows.rows_max = 1;
-  rows.keys.scratch = reinterpret_cast<std::uint16_t*>(words);
-  rows.q = reinterpret_cast<const std::uint16_t*>(words);
-  rows.out = reinterpret_cast<float*>(words);
-  rows.rows = reinterpret_cast<const kernels::AttendRow*>(words);
-  rows.scale = 1;
+  params.rows = ParamsOver(words, {96, 64, 16});
+  kernels::RotateParams& keys = params.rows.keys;
   SK_EXPECT_CONTAINS(kernels::ValidateForWgmma(params), "prefill by wgmma: head_dim is 96");
-  SK_EXPECT_CONTAINS(kernels::ValidateForSwizzle(rows.keys), "swizzle: head_dim is 96");
-  rows.keys.head_dim = 64;
+  SK_EXPECT_CONTAINS(kernels::ValidateForSwizzle(keys), "swizzle: head_dim is 96");
+  keys.head_dim = 64;
   SK_EXPECT_CONTAINS(kernels::ValidateForWgmma(params), "query_tiles_max is 0");
   params.query_tiles_max = 1;
   SK_EXPECT_CONTAINS(kernels::ValidateForWgmma(params), "prefill by wgmma: a pointer is null");
-  SK_EXPECT_EQ(kernels::ValidateForSwizzle(rows.keys), "");
-  rows.keys.scratch += 1;
-  SK_EXPECT_CONTAINS(kernels::ValidateForSwizzle(rows.keys), "scratch is not 16-byte aligned");
-  rows.keys.layer_offset = 2064;
-  SK_EXPECT_CONTAINS(kernels::ValidateForSwizzle(rows.keys), "K and V lie inside a block");
+  SK_EXPECT_EQ(kernels::ValidateForSwizzle(keys), "");
+  keys.scratch += 1;
+  SK_EXPECT_CONTAINS(kernels::ValidateForSwizzle(keys), "scratch is not 16-byte aligned");
+  keys.layer_offset = 2064;
+  SK_EXPECT_CONTAINS(kernels::ValidateForSwizzle(keys), "K and V lie inside a block");
 }
 
 SK_TEST(WgmmaTakesTilesOfTwiceTheRows) {

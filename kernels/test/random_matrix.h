@@ -9,9 +9,21 @@
 #include "kernels/sk/emu/random.h"
 #include "kernels/sk/number_soft.h"
 
-// Small matrices of random 16-bit floats, and their product in double.
+// Random floats; small matrices of random 16-bit ones, and their product in double.
 
 namespace cairn::test {
+
+// Uniform in [-1, 1).
+inline float RandomUnit(sk::emu::Random& random) {
+  return static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32)) * 0x1p-31f;
+}
+// ... in [-spread, spread).
+inline std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed, float spread) {
+  sk::emu::Random random(seed);
+  std::vector<float> values(count);
+  for (float& x : values) x = RandomUnit(random) * spread;
+  return values;
+}
 
 struct Matrix {  // row-major, bf16 or f16 bits
   std::uint32_t rows = 0, columns = 0;
@@ -21,13 +33,13 @@ struct Matrix {  // row-major, bf16 or f16 bits
   }
 };
 
-// Uniform in [-1, 1), rounded to bf16 (or f16).
+// Units, rounded to bf16 (or f16).
 inline Matrix RandomMatrix(std::uint32_t rows, std::uint32_t columns, std::uint64_t seed,
                            bool is_f16 = false) {
   sk::emu::Random random(seed);
   Matrix matrix{rows, columns, std::vector<std::uint16_t>(std::size_t{rows} * columns)};
   for (std::uint16_t& bits : matrix.bits) {
-    const float x = static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32)) * 0x1p-31f;
+    const float x = RandomUnit(random);
     bits = is_f16 ? sk::soft::RoundF16(x) : sk::soft::RoundBf16(x);
   }
   return matrix;

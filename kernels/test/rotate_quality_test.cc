@@ -8,6 +8,7 @@
 #include "kernels/sk/number_soft.h"
 #include "kernels/test/attention_world.h"
 #include "kernels/test/harness.h"
+#include "kernels/test/random_matrix.h"
 
 // How good rotated keys are: against double, and against the usual rotation by one row of a table.
 
@@ -46,9 +47,7 @@ std::vector<double> Turned(const Rotary& rotary, const std::vector<float>& value
 
 SK_TEST(APairIsTurnedByTwoProductsAndTwoFusedOnes) {
   sk::emu::Random random(31);
-  const auto draw = [&] {
-    return static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32)) * 0x1p-31f;
-  };
+  const auto draw = [&] { return RandomUnit(random); };
   for (int i = 0; i < 1000; ++i) {
     const float x = draw(), y = draw(), c = draw(), s = draw();
     float turned_x = x, turned_y = y;
@@ -69,9 +68,7 @@ std::vector<float> RandomVector(const Rotary& rotary, sk::emu::Random& random, f
   std::vector<float> values(rotary.head_dim);
   for (std::uint32_t i = 0; i < rotary.head_dim; ++i) {
     float sum = 0;
-    for (int k = 0; k < 6; ++k) {
-      sum += static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32)) * 0x1p-31f;
-    }
+    for (int k = 0; k < 6; ++k) sum += RandomUnit(random);
     const std::uint32_t pair = rotary.is_adjacent ? i / 2 : i % (rotary.rotary_dim / 2);
     const float factor = pair >= rotary.rotary_dim / 4 ? slow : 1.0f;
     values[i] = sk::soft::FromBf16(sk::soft::RoundBf16(sum * factor));

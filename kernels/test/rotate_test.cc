@@ -6,6 +6,7 @@
 #include "kernels/sk/emu/random.h"
 #include "kernels/sk/number_soft.h"
 #include "kernels/test/device_memory.h"
+#include "kernels/test/random_matrix.h"
 
 namespace cairn::test {
 namespace {
@@ -47,8 +48,7 @@ Pool MakePool(const RotateCase& c, const std::vector<RotateTile>& tiles, std::ui
         const std::size_t at =
             pool.at(c, tile.slots[token / c.block_tokens], head, token % c.block_tokens);
         for (std::uint32_t i = 0; i < c.head_dim; ++i) {
-          const auto x = static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32));
-          pool.values[at + i] = sk::soft::RoundBf16(x * 0x1p-30f);
+          pool.values[at + i] = sk::soft::RoundBf16(2 * RandomUnit(random));
         }
       }
     }

@@ -15,15 +15,6 @@ namespace {
 constexpr std::uint16_t kNan = 0x7fff;
 constexpr std::uint16_t kGuard = 0xa5a5;
 
-std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed, float spread) {
-  sk::emu::Random random(seed);
-  std::vector<float> values(count);
-  for (float& x : values) {
-    x = static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32)) * 0x1p-31f * spread;
-  }
-  return values;
-}
-
 std::vector<double> RowOf(const std::vector<float>& x, std::size_t row, std::size_t width) {
   return {x.begin() + row * width, x.begin() + (row + 1) * width};
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/sk/sk.h"
-#include "kernels/test/harness.h"
+#include "kernels/test/device_memory.h"
 
 // The emulated device: what it runs, when, and which mistakes of a host program it shows.
 
@@ -24,18 +24,6 @@ SK_KERNEL void AddWords(AddParams params) {
 
 constexpr std::uint32_t kWords = 100;
 constexpr rt::LaunchConfig kConfig{.blocks_x = 4, .threads = 32};
-
-std::unique_ptr<rt::Device> OpenDevice(std::uint64_t seed) {
-  rt::Device::Options options;
-  options.seed = seed;
-  options.skip_site = RunSettings().skip_site;
-  options.less_site = RunSettings().less_site;
-  options.up_site = RunSettings().up_site;
-  options.down_site = RunSettings().down_site;
-  rt::Result<std::unique_ptr<rt::Device>> device = rt::Device::Open(options);
-  SK_EXPECT(device.ok());
-  return std::move(*device);
-}
 
 #define SK_EXPECT_OK(call) SK_EXPECT_EQ((call).message(), "")
 

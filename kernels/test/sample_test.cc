@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "kernels/reference/rows_ref.h"
-#include "kernels/sk/emu/random.h"
 #include "kernels/test/device_memory.h"
+#include "kernels/test/random_matrix.h"
 
 namespace cairn::test {
 namespace {
@@ -32,20 +32,11 @@ std::vector<LogitSummary> Summaries(std::vector<float> logits, std::uint32_t voc
   return got;
 }
 
-std::vector<float> RandomLogits(std::size_t count, std::uint64_t seed, float spread) {
-  sk::emu::Random random(seed);
-  std::vector<float> logits(count);
-  for (float& x : logits) {
-    x = static_cast<float>(static_cast<std::int32_t>(random.Next() >> 32)) * 0x1p-31f * spread;
-  }
-  return logits;
-}
-
 SK_TEST(SummariesAreThoseInDouble) {
   for (const std::uint64_t seed : Seeds(2)) {
     for (const std::uint32_t vocabulary : {1u, 2u, 31u, 256u, 257u, 1500u}) {
       for (const float spread : {0.01f, 8.0f, 300.0f}) {
-        const std::vector<float> logits = RandomLogits(std::size_t{2} * vocabulary, seed, spread);
+        const std::vector<float> logits = RandomFloats(std::size_t{2} * vocabulary, seed, spread);
         const std::vector<LogitSummary> got = Summaries(logits, vocabulary, seed);
         for (std::size_t r = 0; r < 2; ++r) {
           const std::vector<double> row(logits.begin() + r * vocabulary,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <utility>
 
 #include "libs/base/check.h"
@@ -34,25 +33,14 @@ void DeviceBlocks::UseArena(std::vector<absl::Span<const std::byte>> pieces) {
   for (auto& [block, entry] : entries_) {
     if (entry.word.version != 0) entry.word = Word();
   }
-  pieces_ = std::move(pieces);
-  std::sort(pieces_.begin(), pieces_.end(),
-            [](const auto& a, const auto& b) { return a.data() < b.data(); });
-}
-
-bool DeviceBlocks::IsOfArena(const std::byte* block) const {
-  const auto behind =
-      std::upper_bound(pieces_.begin(), pieces_.end(), block,
-                       [](const std::byte* at, const auto& piece) { return at < piece.data(); });
-  return behind != pieces_.begin() && block < std::prev(behind)->data() + std::prev(behind)->size();
+  arena_ = MemoryPieces(std::move(pieces));
 }
 
 DeviceBlocks::Word DeviceBlocks::WordOf(const Wanted& wanted) const {
   if (wanted.version != 0) {
-    return IsOfArena(wanted.block) ? Word{.version = wanted.version} : Word();
+    return arena_.Find(wanted.block, 1) ? Word{.version = wanted.version} : Word();
   }
-  if (wanted.block < memory_.data() || wanted.block >= memory_.data() + memory_.size()) {
-    return Word();
-  }
+  if (!Contains(memory_, wanted.block, 1)) return Word();
   const std::size_t offset = static_cast<std::size_t>(wanted.block - memory_.data());
   if (offset % block_bytes_ != 0 || offset / block_bytes_ >= takes_.size()) return Word();
   return {.take = takes_[offset / block_bytes_] + 1};

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "libs/device_cuda/memory_pieces.h"
 
 namespace cairn {
 
@@ -70,13 +71,12 @@ class DeviceBlocks {
     std::list<const std::byte*>::iterator age;
   };
   Word WordOf(const Wanted& wanted) const;
-  bool IsOfArena(const std::byte* block) const;
   void Empty(std::uint32_t capacity);
 
   const std::uint64_t block_bytes_;
   absl::Span<const std::byte> memory_;
   absl::Span<const std::uint64_t> takes_;
-  std::vector<absl::Span<const std::byte>> pieces_;  // of the arena, by address
+  MemoryPieces arena_;
   std::uint32_t reserved_ = 0;
   std::uint32_t capacity_ = 0;
   std::uint64_t step_ = 0;

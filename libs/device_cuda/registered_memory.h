@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "kernels/sk/rt/runtime.h"
+#include "libs/device_cuda/memory_pieces.h"
 #include "libs/ports/device.h"
 
 namespace cairn {
@@ -31,16 +32,12 @@ class RegisteredMemory {
   absl::Span<const std::byte> pool() const { return {pool_.bytes(), pool_.size()}; }
 
  private:
-  struct Piece {
-    absl::Span<const std::byte> memory;
-    rt::Buffer registered;  // empty: nobody has asked yet, or it failed
-  };
-
   rt::Device& device_;
   rt::Buffer pool_;
   std::shared_ptr<const SharedArena> arena_;  // outlives what is registered of it
-  std::vector<Piece> pieces_;                 // by address
-  bool has_failed_ = false;                   // a piece of this arena
+  MemoryPieces pieces_;
+  std::vector<rt::Buffer> registered_;  // of each piece; empty: nobody has asked yet, or it failed
+  bool has_failed_ = false;             // a piece of this arena
 };
 
 }  // namespace cairn
