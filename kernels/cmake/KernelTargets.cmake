@@ -1,6 +1,7 @@
 # kernels_library, kernels_cuda, kernels_test: what both builds of kernels/ share.
 get_filename_component(kernels_root ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)  # includes are "kernels/..."
 set(kernels_ptxas_gate ${CMAKE_CURRENT_LIST_DIR}/ptxas_gate.sh)
+set(kernels_ptxas_launcher ${kernels_ptxas_gate} ${CAIRN_CCACHE_COMMAND})  # ccache repeats what ptxas said
 
 # kernels_library(NAME kernels_emu SRCS a.cc HDRS a.h DEPS cairn::x): cairn::NAME, layer 2 in the repository.
 function(kernels_library)
@@ -21,11 +22,20 @@ function(kernels_cuda target)
   target_include_directories(${target} PRIVATE ${kernels_root})
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;-Xptxas=-v;-Werror=all-warnings>)
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static
-    CUDA_ARCHITECTURES 90a-real CUDA_COMPILER_LAUNCHER ${kernels_ptxas_gate})
+    CUDA_ARCHITECTURES 90a-real CUDA_COMPILER_LAUNCHER "${kernels_ptxas_launcher}")
 endfunction()
 
-# kernels_pair(NAME kernels_copy EMULATED gather_emu.cc CUDA gather.cu HDRS gather.h): kernels and their launchers twice, for
-# the emulated device (cairn::kernels_copy_emu) and, with nvcc, for sm_90a (cairn::kernels_copy_cuda).
+# kernels_interpreted(TARGET): its .cu files become PTX, for interpreter/.
+function(kernels_interpreted target)
+  target_include_directories(${target} PRIVATE ${kernels_root})
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--no-compress;-Werror=all-warnings>)
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY None
+    CUDA_ARCHITECTURES 90a-virtual CUDA_COMPILER_LAUNCHER "${CAIRN_CCACHE_COMMAND}")
+endfunction()
+
+# kernels_pair(NAME kernels_copy EMULATED gather_emu.cc CUDA gather.cu HDRS gather.h): kernels and their launchers, for
+# the emulated device (cairn::kernels_copy_emu) and, with nvcc, for sm_90a (cairn::kernels_copy_cuda) and the interpreter
+# (cairn::kernels_copy_ptx).
 function(kernels_pair)
   cmake_parse_arguments(A "" "NAME" "EMULATED;CUDA;HDRS" ${ARGN})
   kernels_library(NAME ${A_NAME}_emu SRCS ${A_EMULATED} HDRS ${A_HDRS} DEPS cairn::kernels_emu)
@@ -33,6 +43,8 @@ function(kernels_pair)
   if(CAIRN_CUDA_FOUND)
     kernels_library(NAME ${A_NAME}_cuda SRCS ${A_CUDA} DEPS cairn::kernels_cuda_runtime)
     kernels_cuda(cairn_${A_NAME}_cuda)
+    kernels_library(NAME ${A_NAME}_ptx SRCS ${A_CUDA} DEPS cairn::kernels_ptx_runtime)
+    kernels_interpreted(cairn_${A_NAME}_ptx)
   endif()
 endfunction()
 
