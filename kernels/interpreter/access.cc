@@ -140,9 +140,13 @@ void CopyAsync(Warp& warp, const Instruction& in, Mask lanes) {
     if ((size != 16 && (in.detail != 0 || (size != 4 && size != 8))) || read > size) {
       return warp.Fault(in, "a size that cp.async does not take");
     }
+    if ((warp.at(in, 1)[lane] + static_cast<std::uint64_t>(in.operands[1].offset)) % size != 0) {
+      return warp.Fault(in, "a source that is not aligned to the whole size");
+    }
     std::byte* const to = warp.Shared(in, 0, lane, size);
     std::memset(to, 0, size);
     if (read > 0) std::memcpy(to, warp.Global(in, 1, lane, read, false), read);
+    warp.copies(lane).Add();
   }
   warp.Progress();
 }
@@ -156,6 +160,7 @@ void StoreBulk(Warp& warp, const Instruction& in, Mask lanes) {
     std::byte* const to = warp.Global(in, 0, lane, size, true);
     const std::byte* const from = warp.Shared(in, 1, lane, size);
     if (!warp.has_fault()) std::memcpy(to, from, size);
+    warp.bulk_stores(lane).Add();
   }
   warp.Progress();
 }

@@ -237,6 +237,8 @@ Table Moves() {
       {"setp.neu.f32", Lanewise<[](f32 a, f32 b) { return !(a == b); }, f32, f32>()},
       {"setp.gtu.f32", Lanewise<[](f32 a, f32 b) { return !(a <= b); }, f32, f32>()},
       {"setp.ltu.f32", Lanewise<[](f32 a, f32 b) { return !(a >= b); }, f32, f32>()},
+      {"setp.leu.f32", Lanewise<[](f32 a, f32 b) { return !(a > b); }, f32, f32>()},
+      {"setp.geu.f32", Lanewise<[](f32 a, f32 b) { return !(a < b); }, f32, f32>()},
   };
 }
 

@@ -14,22 +14,12 @@
 #include "kernels/interpreter/launch.h"
 #include "kernels/interpreter/memory.h"
 #include "kernels/interpreter/modules.h"
+#include "kernels/interpreter/streams.h"
 #include "kernels/interpreter/warp.h"
 
 // So much of the CUDA runtime as this repository calls, over the interpreter: a program that nvcc
-// compiled is linked with this in cudart's place. One device; every call is done when it returns,
-// so that streams have nothing left to wait for. Threads: one at a time.
-
-struct CUgraph_st {
-  std::vector<std::function<cudaError_t()>> calls;
-};
-struct CUgraphExec_st {
-  CUgraph_st graph;
-};
-struct CUstream_st {
-  CUgraph_st* captured = nullptr;  // while it captures
-};
-struct CUevent_st {};
+// compiled is linked with this in cudart's place. One device; what streams are given is done
+// when somebody waits for it. Threads: one at a time.
 
 namespace cairn::interpreter {
 namespace {
@@ -40,9 +30,10 @@ constexpr std::size_t kAlignment = 256;
 
 struct Runtime {
   DeviceState device;
+  Memory device_memory;  // what of `device.memory` is no host memory
   Modules modules;
+  Streams streams;
   std::unordered_map<const void*, std::size_t> shared_max;  // by kernel, if it asked
-  bool is_lost = false;  // a kernel failed: no call works any more, as on a GPU
 
   static Runtime& Get() {
     static Runtime* const runtime = new Runtime;  // tidy: allow(new) outlives every static object
@@ -60,14 +51,20 @@ void Print(const std::string& line) {
   std::fprintf(stderr, "interpreter: %s\n", line.c_str());  // tidy: allow(print) a GPU says nothing
 }
 
-// Now, or when the graph is launched that `stream` captures.
-cudaError_t Do(cudaStream_t stream, std::function<cudaError_t()> call) {
-  if (Runtime::Get().is_lost) return Tell(cudaErrorLaunchFailure);
-  if (stream != nullptr && stream->captured != nullptr) {
-    stream->captured->calls.push_back(std::move(call));
-    return cudaSuccess;
-  }
-  return Tell(call());
+cudaError_t Refuse(const std::string& why) {
+  Print(why);
+  return Tell(cudaErrorInvalidValue);
+}
+// What no thread may do that captures a stream.
+cudaError_t CheckNoCapture() {
+  return Tell(Runtime::Get().streams.is_capturing() ? cudaErrorStreamCaptureUnsupported
+                                                    : cudaSuccess);
+}
+
+// In the stream's turn, or when the graph is launched that it captures.
+cudaError_t Do(cudaStream_t stream, Call call) {
+  if (stream == nullptr) return Refuse("the default stream, which orders nothing here");
+  return Tell(Runtime::Get().streams.Give(stream, std::move(call)));
 }
 
 cudaError_t LaunchNow(const void* function, const Launch& launch) {
@@ -78,7 +75,6 @@ cudaError_t LaunchNow(const void* function, const Launch& launch) {
                                 : Run(*found.program, *found.kernel, launch, runtime.device);
   if (error.empty()) return cudaSuccess;
   Print(error);
-  runtime.is_lost = true;
   return cudaErrorLaunchFailure;
 }
 
@@ -110,18 +106,26 @@ cudaError_t LaunchKernel(const void* function, dim3 blocks, dim3 threads, void**
   return Do(stream, [function, launch = std::move(launch)] { return LaunchNow(function, launch); });
 }
 
-cudaError_t Allocate(void** memory, std::size_t bytes) {
+cudaError_t Allocate(void** memory, std::size_t bytes, bool is_device) {
   Runtime& runtime = Runtime::Get();
+  if (const cudaError_t error = CheckNoCapture(); error != cudaSuccess) return error;
   if (bytes == 0 || bytes > kMemoryMax) return Tell(cudaErrorMemoryAllocation);
   *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (*memory == nullptr) return Tell(cudaErrorMemoryAllocation);
   std::memset(*memory, 0xff, bytes);  // NaN, or -1: what nobody wrote
   runtime.device.memory.Add(*memory, bytes, true);
+  if (is_device) runtime.device_memory.Add(*memory, bytes, true);
   return cudaSuccess;
 }
-cudaError_t Free(void* memory) {
+cudaError_t Free(void* memory, bool is_device) {
   Runtime& runtime = Runtime::Get();
   if (memory == nullptr) return cudaSuccess;
+  if (const cudaError_t error = CheckNoCapture(); error != cudaSuccess) return error;
+  (void)runtime.streams.RunAll();  // as cudart's wait for the device
+  if (runtime.device_memory.Remove(memory) != is_device) {
+    runtime.streams.Lose();  // nobody looks at what a destructor's call returns
+    return Refuse("the other kind of memory");
+  }
   if (!runtime.device.memory.Remove(memory)) return Tell(cudaErrorInvalidValue);
   std::free(memory);
   return cudaSuccess;
@@ -239,20 +243,23 @@ cudaError_t cudaDriverGetVersion(int* version) {
 }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 cudaError_t cudaDeviceSynchronize() {
-  return Runtime::Get().is_lost ? Tell(cudaErrorLaunchFailure) : cudaSuccess;
+  if (const cudaError_t error = cairn::interpreter::CheckNoCapture(); error != cudaSuccess) {
+    return error;
+  }
+  return Tell(Runtime::Get().streams.RunAll());
 }
 
 // ---- Memory
 // ----------------------------------------------------------------------------------------
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
-  return cairn::interpreter::Allocate(memory, bytes);
+  return cairn::interpreter::Allocate(memory, bytes, true);
 }
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
-  return cairn::interpreter::Allocate(memory, bytes);
+  return cairn::interpreter::Allocate(memory, bytes, false);
 }
-cudaError_t cudaFree(void* memory) { return cairn::interpreter::Free(memory); }
-cudaError_t cudaFreeHost(void* memory) { return cairn::interpreter::Free(memory); }
+cudaError_t cudaFree(void* memory) { return cairn::interpreter::Free(memory, true); }
+cudaError_t cudaFreeHost(void* memory) { return cairn::interpreter::Free(memory, false); }
 cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
   Runtime& runtime = Runtime::Get();
   const bool is_writable = (flags & cudaHostRegisterReadOnly) == 0;
@@ -265,14 +272,32 @@ cudaError_t cudaHostUnregister(void* memory) {
   return runtime.device.memory.Remove(memory) ? cudaSuccess
                                               : Tell(cudaErrorHostMemoryNotRegistered);
 }
-cudaError_t cudaMemcpyAsync(void* target, const void* source, std::size_t bytes, cudaMemcpyKind,
-                            cudaStream_t stream) {
+// Of memory that the device knows only: of other, cudart's call would wait.
+cudaError_t cudaMemcpyAsync(void* target, const void* source, std::size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream) {
+  const Runtime& runtime = Runtime::Get();
+  const auto to = reinterpret_cast<std::uint64_t>(target);
+  const auto from = reinterpret_cast<std::uint64_t>(source);
+  if (!runtime.device.memory.Allows(to, bytes, true) ||
+      !runtime.device.memory.Allows(from, bytes, false)) {
+    return cairn::interpreter::Refuse("a copy of memory that is not the device's, nor pinned");
+  }
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  if (kind != cudaMemcpyDefault &&
+      (runtime.device_memory.Allows(to, bytes, true) != to_device ||
+       runtime.device_memory.Allows(from, bytes, false) != from_device)) {
+    return cairn::interpreter::Refuse("a copy in another direction than it says");
+  }
   return cairn::interpreter::Do(stream, [target, source, bytes] {
     std::memcpy(target, source, bytes);
     return cudaSuccess;
   });
 }
 cudaError_t cudaMemsetAsync(void* target, int value, std::size_t bytes, cudaStream_t stream) {
+  if (!Runtime::Get().device_memory.Allows(reinterpret_cast<std::uint64_t>(target), bytes, true)) {
+    return cairn::interpreter::Refuse("a fill of what is not device memory");
+  }
   return cairn::interpreter::Do(stream, [target, value, bytes] {
     std::memset(target, value, bytes);
     return cudaSuccess;
@@ -283,19 +308,16 @@ cudaError_t cudaMemsetAsync(void* target, int value, std::size_t bytes, cudaStre
 // -----------------------------------------------------------------------
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = std::make_unique<CUstream_st>().release();  // the caller destroys it
+  *stream = Runtime::Get().streams.Open();
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  const std::unique_ptr<CUgraph_st> captured(stream->captured);
-  const std::unique_ptr<CUstream_st> owned(stream);
-  return cudaSuccess;
+  return Tell(Runtime::Get().streams.Close(stream));
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (stream->captured != nullptr) return Tell(cudaErrorStreamCaptureUnsupported);
-  return cudaDeviceSynchronize();
+  return Tell(Runtime::Get().streams.RunTo(*stream->queue, stream->queue->given()));
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = std::make_unique<CUevent_st>().release();
   return cudaSuccess;
@@ -304,16 +326,36 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   const std::unique_ptr<CUevent_st> owned(event);
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaDeviceSynchronize(); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (stream == nullptr || stream->captured != nullptr) {
+    return cairn::interpreter::Refuse("an event of the default stream, or of a capture");
+  }
+  *event = {stream->queue, stream->queue->given()};
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (event->queue == nullptr) return cudaSuccess;
+  return cairn::interpreter::Do(stream, [queue = event->queue, calls = event->calls] {
+    return Runtime::Get().streams.RunTo(*queue, calls);
+  });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (event->queue == nullptr) return cudaSuccess;
+  return Tell(Runtime::Get().streams.RunTo(*event->queue, event->calls));
+}
+// Whoever asks again and again sees it come.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (event->queue == nullptr || event->queue->done >= event->calls) return cudaSuccess;
+  const cudaError_t error = Runtime::Get().streams.RunTo(*event->queue, event->queue->done + 1);
+  return Tell(error == cudaSuccess ? cudaErrorNotReady : error);
+}
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   if (stream->captured != nullptr) return Tell(cudaErrorIllegalState);
-  stream->captured = std::make_unique<CUgraph_st>().release();
+  Runtime::Get().streams.BeginCapture(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  *graph = std::exchange(stream->captured, nullptr);
+  *graph = Runtime::Get().streams.EndCapture(stream).release();  // the caller destroys it
   return *graph == nullptr ? Tell(cudaErrorIllegalState) : cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
@@ -329,7 +371,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-  for (const auto& call : graph->graph.calls) {
+  for (const cairn::interpreter::Call& call : graph->graph.calls) {
     if (const cudaError_t error = cairn::interpreter::Do(stream, call); error != cudaSuccess) {
       return error;
     }

@@ -16,6 +16,8 @@ constexpr std::uint32_t kSharedBase = 1024;
 constexpr std::uint32_t kSliceMax = 400;  // instructions of a warp before another one's turn
 // So often may a whole round of the warps change nothing: an mbarrier that is asked again.
 constexpr std::uint32_t kIdleRoundsMax = 16;
+// More than any kernel needs here: a loop without an end.
+constexpr std::uint64_t kRoundsMax = 200'000;
 
 class BlockRun {
  public:
@@ -24,7 +26,9 @@ class BlockRun {
     state_.memory = &device.memory;
     state_.threads = launch.threads;
     state_.ticks = &device.ticks;
-    state_.shared.assign(kSharedBase + launch.shared_bytes, std::byte{0xff});
+    // No more aligned than it asks for.
+    state_.shared_begin = kSharedBase + program.shared_align % kSharedBase;
+    state_.shared.assign(state_.shared_begin + launch.shared_bytes, std::byte{0xff});
     const std::uint32_t warps = (launch.threads + kLanes - 1) / kLanes;
     warps_.reserve(warps);
     for (std::uint32_t w = 0; w < warps; ++w) {
@@ -36,6 +40,7 @@ class BlockRun {
     if (std::string error = Preset(block); !error.empty()) return error;
     std::vector<std::size_t> order(warps_.size());
     std::iota(order.begin(), order.end(), 0);
+    std::uint64_t rounds = 0;
     for (std::uint32_t idle = 0; idle < kIdleRoundsMax; ++idle) {
       std::shuffle(order.begin(), order.end(), random_);
       for (const std::size_t w : order) {
@@ -45,8 +50,9 @@ class BlockRun {
         if (!state_.fault.empty()) return state_.fault + " (block " + Name(block) + ")";
       }
       if (std::all_of(warps_.begin(), warps_.end(), [](const Warp& w) { return w.has_left(); })) {
-        return "";
+        return RegistersLeft();
       }
+      if (++rounds == kRoundsMax) return kernel_.name + ": block " + Name(block) + " does not end";
     }
     std::string report = kernel_.name + ": block " + Name(block) + " cannot go on:";
     for (const Warp& warp : warps_) report += "\n  " + warp.Describe();
@@ -57,6 +63,15 @@ class BlockRun {
   static std::string Name(const std::array<std::uint32_t, 3>& block) {
     return std::to_string(block[0]) + "," + std::to_string(block[1]) + "," +
            std::to_string(block[2]);
+  }
+
+  // Do the warps' registers, as setmaxnreg left them, fit into what the block
+  // was given?
+  std::string RegistersLeft() const {
+    std::uint64_t used = 0;
+    for (const Warp& warp : warps_) used += warp.registers();
+    if (used <= std::uint64_t{kernel_.registers_first} * warps_.size()) return "";
+    return kernel_.name + ": setmaxnreg claims more registers than the block was given";
   }
 
   // Registers that never change.
@@ -100,7 +115,7 @@ class BlockRun {
       if (parameter.name != name) continue;
       return reinterpret_cast<std::uint64_t>(launch_.parameters.data()) + parameter.offset;
     }
-    if (program_.shared.contains(name)) return kSharedBase;
+    if (program_.shared.contains(name)) return state_.shared_begin;
     const auto found = program_.constants.find(name);
     if (found == program_.constants.end()) return 0;
     return reinterpret_cast<std::uint64_t>(found->second.data());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -146,6 +147,7 @@ struct Descriptor {
 template <class F>
 void MultiplyGroup(Warp& warp, const Instruction& in, Mask lanes) {
   if (lanes != ~Mask{0}) return warp.Fault(in, "lanes are missing");
+  warp.products().Add();
   const auto n_count = static_cast<u32>(in.detail);
   const std::size_t results = n_count / 2;
   const bool is_a_shared = in.operands.size() == results + 7;
@@ -155,6 +157,14 @@ void MultiplyGroup(Warp& warp, const Instruction& in, Mask lanes) {
   }
   const bool is_a_mn_major = is_a_shared && warp.at(in, b_at + 4)[0] != 0;
   const bool is_b_mn_major = warp.at(in, in.operands.size() - 1)[0] != 0;
+  // One descriptor and one predicate for all lanes: the machine reads them once
+  // a warp.
+  for (const std::size_t operand : {is_a_shared ? results : b_at, b_at, b_at + 1}) {
+    const Register& value = warp.at(in, operand);
+    if (std::count(value.begin(), value.end(), value[0]) != kLanes) {
+      return warp.Fault(in, "lanes disagree about a descriptor or scale-d");
+    }
+  }
   const Descriptor b_tile(warp.at(in, b_at)[0]);
   std::array<std::array<float, 16>, 16> a;
   std::array<float, 16> b;
@@ -206,6 +216,8 @@ Operation FindMatrix(const Statement& statement, Instruction& instruction) {
   if (is_load || opcode.starts_with("stmatrix.sync.aligned.m8n8.x")) {
     if (!opcode.ends_with(".shared.b16")) return {};
     instruction.detail = statement.parts[4][1] - '0';
+    if (instruction.detail != 1 && instruction.detail != 2 && instruction.detail != 4) return {};
+    if (!is_load && statement.Has("trans")) return {};  // sk has no such store
     const Execute load = statement.Has("trans") ? &LoadMatrix<true> : &LoadMatrix<false>;
     return {is_load ? load : &StoreMatrix, 1 + instruction.detail, Meets::kWarp};
   }

@@ -163,6 +163,12 @@ class Parser {
       return Fail("something external that is no shared memory");
     }
     program_.shared.emplace(Trim(text.substr(type + 4, bracket - type - 4)));
+    const std::size_t align = text.find(".align ");
+    if (align == std::string_view::npos) return;
+    const std::string_view digits = text.substr(align + 7, type - align - 7);
+    const auto bytes = static_cast<std::uint32_t>(Number(Trim(digits)).value_or(0));
+    if (bytes == 0 || bytes > 1024) return Fail("an alignment of shared memory");
+    program_.shared_align = std::max(program_.shared_align, bytes);
   }
 
   void ReadKernel() {
@@ -172,6 +178,10 @@ class Parser {
     for (const std::string_view parameter : Split(ReadTo(')'), ','))
       AddParameter(kernel, parameter);
     for (const std::string_view directive : Split(ReadTo('{'), '\n')) {
+      if (directive.starts_with(".maxnreg")) {
+        kernel.registers_first =
+            static_cast<std::uint32_t>(Number(Trim(directive.substr(8))).value_or(0));
+      }
       if (directive.starts_with(".maxntid")) {
         kernel.threads_max = 1;
         for (const std::string_view n : Split(directive.substr(8), ',')) {

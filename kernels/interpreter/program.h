@@ -69,6 +69,7 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t threads_max = 1024;
+  std::uint32_t registers_first = 0;  // of a thread when it starts; 0: ptxas chooses
   std::vector<Instruction> code;
   std::int32_t registers = 0;
   // Registers that never change: numbers, %tid.x and the like, addresses of names.
@@ -80,8 +81,10 @@ struct Kernel {
 struct Program {
   std::map<std::string, Kernel, std::less<>> kernels;
   std::map<std::string, std::vector<std::byte>, std::less<>> constants;
-  std::set<std::string, std::less<>>
-      shared;  // names of the dynamic shared memory, all of which are at 0
+  // Names of the dynamic shared memory, all of which are at one place, and the
+  // alignment they ask.
+  std::set<std::string, std::less<>> shared;
+  std::uint32_t shared_align = 1;
 };
 
 // Reads a module of PTX. "" or why not, with the line. An opcode that is not known is no error

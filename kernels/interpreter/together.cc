@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -94,6 +95,24 @@ constexpr auto kLeast = [](u32 a, u32 b) { return std::min(a, b); };
 constexpr auto kMost = [](u32 a, u32 b) { return std::max(a, b); };
 constexpr auto kSum = [](u32 a, u32 b) { return a + b; };
 
+// Groups of the lanes' asynchronous work. Waits name how many groups may still be under way.
+template <Groups& (Warp::*kOf)(u32)>
+void Commit(Warp& warp, const Instruction&, Mask lanes) {
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    if ((lanes >> lane & 1) != 0) (warp.*kOf)(lane).Commit();
+  }
+}
+template <Groups& (Warp::*kOf)(u32)>
+void WaitGroup(Warp& warp, const Instruction& in, Mask lanes) {
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    if ((lanes >> lane & 1) != 0) (warp.*kOf)(lane).Wait(warp.at(in, 0)[lane]);
+  }
+}
+void CommitProducts(Warp& warp, const Instruction&, Mask) { warp.products().Commit(); }
+void WaitProducts(Warp& warp, const Instruction& in, Mask) {
+  warp.products().Wait(warp.at(in, 0)[0]);
+}
+
 void OrderOnly(Warp&, const Instruction&, Mask) {}
 void Sleep(Warp& warp, const Instruction&, Mask lanes) { warp.Yield(lanes); }
 
@@ -112,12 +131,18 @@ void Barrier(Warp& warp, const Instruction& in, Mask lanes) {
 }
 
 // An mbarrier as the interpreter keeps it in its 8 bytes. Bytes may come before they are expected.
+// `bytes` has the range that PTX gives a tx-count: 21 bits with its sign.
 struct Mbarrier {
-  u32 pending : 12, expected : 12, phase : 1, seal : 7;
-  std::int32_t bytes;
+  u64 pending : 12, expected : 12, phase : 1, seal : 18;
+  std::int64_t bytes : 21;
 };
 static_assert(sizeof(Mbarrier) == 8);
-constexpr u32 kSeal = 0x55;
+constexpr u64 kSeal = 0x2a5c3;
+bool IsMbarrier(const std::byte* at) {
+  Mbarrier value;
+  std::memcpy(&value, at, 8);
+  return value.seal == kSeal;
+}
 
 class MbarrierAt {
  public:
@@ -138,9 +163,15 @@ class MbarrierAt {
     if (value.pending == 0) return warp_.Fault(in_, "one arrival too many");
     --value.pending;
   }
+  void Expect(std::int64_t bytes) {
+    const std::int64_t now = value.bytes + bytes;
+    if (now < -kBytesMax || now > kBytesMax) return warp_.Fault(in_, "more bytes than 2^20 - 1");
+    value.bytes = now;
+  }
   Mbarrier value;
 
  private:
+  static constexpr std::int64_t kBytesMax = (1 << 20) - 1;
   Warp& warp_;
   const Instruction& in_;
   std::byte* const at_;
@@ -151,6 +182,9 @@ void InitMbarrier(Warp& warp, const Instruction& in, Mask lanes) {
     if ((lanes >> lane & 1) == 0) continue;
     const auto count = static_cast<u32>(warp.at(in, 1)[lane]);
     if (count == 0 || count > 4095) return warp.Fault(in, "an mbarrier's count");
+    if (IsMbarrier(warp.Shared(in, 0, lane, 8))) {
+      return warp.Fault(in, "an mbarrier is there, which nobody invalidated");
+    }
     const Mbarrier made{
         .pending = count & 0xfff, .expected = count & 0xfff, .phase = 0, .seal = kSeal, .bytes = 0};
     std::memcpy(warp.Shared(in, 0, lane, 8), &made, 8);
@@ -158,7 +192,10 @@ void InitMbarrier(Warp& warp, const Instruction& in, Mask lanes) {
 }
 void InvalidateMbarrier(Warp& warp, const Instruction& in, Mask lanes) {
   for (u32 lane = 0; lane < kLanes; ++lane) {
-    if ((lanes >> lane & 1) != 0) std::memset(warp.Shared(in, 0, lane, 8), 0xff, 8);
+    if ((lanes >> lane & 1) == 0) continue;
+    std::byte* const at = warp.Shared(in, 0, lane, 8);
+    if (!IsMbarrier(at)) return warp.Fault(in, "no mbarrier is there");
+    std::memset(at, 0xff, 8);
   }
 }
 void ArriveAtMbarrier(Warp& warp, const Instruction& in, Mask lanes) {  // _, [a]
@@ -172,14 +209,14 @@ void ExpectBytes(Warp& warp, const Instruction& in, Mask lanes) {  // [a], bytes
   for (u32 lane = 0; lane < kLanes; ++lane) {
     if ((lanes >> lane & 1) == 0) continue;
     MbarrierAt at(warp, in, 0, lane);
-    at.value.bytes += static_cast<std::int32_t>(warp.at(in, 1)[lane]);
+    at.Expect(static_cast<u32>(warp.at(in, 1)[lane]));
   }
 }
 void ArriveExpectingBytes(Warp& warp, const Instruction& in, Mask lanes) {  // _, [a], bytes
   for (u32 lane = 0; lane < kLanes; ++lane) {
     if ((lanes >> lane & 1) == 0) continue;
     MbarrierAt at(warp, in, 1, lane);
-    at.value.bytes += static_cast<std::int32_t>(warp.at(in, 2)[lane]);
+    at.Expect(static_cast<u32>(warp.at(in, 2)[lane]));
     at.Arrive();
   }
 }
@@ -191,6 +228,7 @@ void TryWait(Warp& warp, const Instruction& in, Mask lanes) {
     Mbarrier value;
     std::memcpy(&value, warp.Shared(in, 1, lane, 8), 8);
     if (value.seal != kSeal) return warp.Fault(in, "no mbarrier is there");
+    if (warp.at(in, 2)[lane] > 1) return warp.Fault(in, "a parity that is neither 0 nor 1");
     const bool has_ended = value.phase != (warp.at(in, 2)[lane] & 1);
     warp.at(in, 0)[lane] = has_ended ? 1 : 0;
     if (!has_ended) waiting |= 1u << lane;
@@ -209,7 +247,7 @@ void LoadBulk(Warp& warp, const Instruction& in, Mask lanes) {
     if (warp.has_fault()) return;
     std::memcpy(to, from, size);
     MbarrierAt at(warp, in, 3, lane);
-    at.value.bytes -= static_cast<std::int32_t>(size);
+    at.Expect(-std::int64_t{size});
   }
 }
 
@@ -219,6 +257,20 @@ void LookAtClock(Warp& warp, const Instruction& in, Mask lanes) {
   for (u32 lane = 0; lane < kLanes; ++lane) {
     if ((lanes >> lane & 1) != 0) warp.at(in, 0)[lane] = warp.ticks() / kPerTick;
   }
+}
+
+// What ptxas checks of it, and that the kernel says what its threads start
+// with; BlockRun adds up.
+template <bool kClaims>
+void SetRegisters(Warp& warp, const Instruction& in, Mask) {
+  const auto count = static_cast<u32>(warp.at(in, 0)[0]);
+  const u32 first = warp.registers();
+  if (count < 24 || count > 256 || count % 8 != 0) return warp.Fault(in, "a count of registers");
+  if (first == 0) return warp.Fault(in, "a kernel without .maxnreg");
+  if (kClaims ? count < first : count > first) {
+    return warp.Fault(in, "it has " + std::to_string(first) + " registers a thread");
+  }
+  warp.SetRegisters(count);
 }
 
 using Table = std::unordered_map<std::string_view, Operation>;
@@ -234,7 +286,7 @@ const Table& All() {
       {"redux.sync.add.u32", {&Reduce<kSum>, 3, Meets::kMask}},
       {"elect.sync", {&Elect, 3, Meets::kMask}},
       {"bar.warp.sync", {&OrderOnly, 1, Meets::kMask}},
-      {"bar.sync", {&Barrier<true>, 1, Meets::kBarrier}},
+      {"bar.sync", {&Barrier<true>, 1, Meets::kWarp}},  // .aligned
       {"barrier.cta.sync", {&Barrier<true>, 2, Meets::kBarrier}},
       {"barrier.cta.arrive", {&Barrier<false>, 2, Meets::kBarrier}},
       {"mbarrier.init.shared::cta.b64", {&InitMbarrier, 2}},
@@ -245,20 +297,20 @@ const Table& All() {
       {"mbarrier.try_wait.parity.shared::cta.b64", {&TryWait, 3}},
       {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", {&LoadBulk, 4}},
       {"nanosleep.u32", {&Sleep, 1}},
-      {"cp.async.commit_group", {&OrderOnly, 0}},
-      {"cp.async.wait_group", {&OrderOnly, 1}},
-      {"cp.async.bulk.commit_group", {&OrderOnly, 0}},
-      {"cp.async.bulk.wait_group", {&OrderOnly, 1}},
-      {"cp.async.bulk.wait_group.read", {&OrderOnly, 1}},
+      {"cp.async.commit_group", {&Commit<&Warp::copies>, 0}},
+      {"cp.async.wait_group", {&WaitGroup<&Warp::copies>, 1}},
+      {"cp.async.bulk.commit_group", {&Commit<&Warp::bulk_stores>, 0}},
+      {"cp.async.bulk.wait_group", {&WaitGroup<&Warp::bulk_stores>, 1}},
+      {"cp.async.bulk.wait_group.read", {&WaitGroup<&Warp::bulk_stores>, 1}},
       {"fence.proxy.async.shared::cta", {&OrderOnly, 0}},
       {"fence.mbarrier_init.release.cluster", {&OrderOnly, 0}},
       {"membar.cta", {&OrderOnly, 0}},
       {"membar.gl", {&OrderOnly, 0}},
       {"wgmma.fence.sync.aligned", {&OrderOnly, 0, Meets::kWarp}},
-      {"wgmma.commit_group.sync.aligned", {&OrderOnly, 0, Meets::kWarp}},
-      {"wgmma.wait_group.sync.aligned", {&OrderOnly, 1, Meets::kWarp}},
-      {"setmaxnreg.inc.sync.aligned.u32", {&OrderOnly, 1, Meets::kWarp}},
-      {"setmaxnreg.dec.sync.aligned.u32", {&OrderOnly, 1, Meets::kWarp}},
+      {"wgmma.commit_group.sync.aligned", {&CommitProducts, 0, Meets::kWarp}},
+      {"wgmma.wait_group.sync.aligned", {&WaitProducts, 1, Meets::kWarp}},
+      {"setmaxnreg.inc.sync.aligned.u32", {&SetRegisters<true>, 1, Meets::kWarp}},
+      {"setmaxnreg.dec.sync.aligned.u32", {&SetRegisters<false>, 1, Meets::kWarp}},
   };
   return kAll;
 }

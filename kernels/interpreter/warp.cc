@@ -8,7 +8,7 @@
 namespace cairn::interpreter {
 
 Warp::Warp(const Kernel& kernel, BlockState& block, std::uint32_t number, std::uint32_t lanes)
-    : kernel_(kernel), block_(block), number_(number) {
+    : kernel_(kernel), block_(block), number_(number), registers_(kernel.registers_first) {
   // What nobody wrote is NaN, or -1.
   file_.resize(static_cast<std::size_t>(kernel.registers));
   std::memset(file_.data(), 0xff, file_.size() * sizeof(Register));
@@ -84,9 +84,7 @@ void Warp::RunGroup(Group group, std::uint32_t& budget) {
         ++pc;
         break;
       case Instruction::Kind::kExit:
-        SetAt(active, pc, State::kLeft);
-        left_ |= active;
-        has_progressed_ = true;
+        Leave(in, active, pc);
         lanes &= ~active;
         ++pc;
         break;
@@ -109,6 +107,18 @@ void Warp::RunGroup(Group group, std::uint32_t& budget) {
   SetAt(lanes, pc, State::kReady);
 }
 
+void Warp::Leave(const Instruction& in, Mask lanes, std::int32_t pc) {
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    if ((lanes >> lane & 1) == 0) continue;
+    if (copies_[lane].has_work() || bulk_stores_[lane].has_work() || products_.has_work()) {
+      return Fault(in, "lane " + std::to_string(lane) + " leaves work that nobody waited for");
+    }
+  }
+  SetAt(lanes, pc, State::kLeft);
+  left_ |= lanes;
+  has_progressed_ = true;
+}
+
 void Warp::Meet(const Instruction& in, Mask lanes, std::int32_t pc) {
   const Mask active = Guarded(in, lanes);
   SetAt(lanes & ~active, pc + 1, State::kReady);
@@ -122,6 +132,11 @@ void Warp::Meet(const Instruction& in, Mask lanes, std::int32_t pc) {
     const Mask wanted = WantedBy(in, active, static_cast<std::uint32_t>(std::countr_zero(left)));
     left &= ~wanted;
     if ((wanted & ~here) != 0) continue;  // the others will come here, too
+    for (std::uint32_t lane = 0; lane < kLanes && in.operation.meets == Meets::kMask; ++lane) {
+      if ((wanted >> lane & 1) != 0 && WantedBy(in, active, lane) != wanted) {
+        return Fault(in, "lanes that name different masks");
+      }
+    }
     SetAt(wanted, pc + 1, State::kReady);
     has_progressed_ = true;
     in.operation.execute(*this, in, wanted);
@@ -188,7 +203,7 @@ std::byte* Warp::Shared(const Instruction& in, std::size_t operand, std::uint32_
 
 std::byte* Warp::SharedAt(const Instruction& in, std::uint64_t address, std::size_t bytes) {
   const std::size_t unit = std::min<std::size_t>(bytes & (~bytes + 1), 16);
-  if (address % unit == 0 && address <= block_.shared.size() &&
+  if (address % unit == 0 && address >= block_.shared_begin && address <= block_.shared.size() &&
       bytes <= block_.shared.size() - address) {
     return block_.shared.data() + address;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/interpreter/groups.h"
 #include "kernels/interpreter/memory.h"
 #include "kernels/interpreter/program.h"
 
@@ -23,6 +24,7 @@ struct BlockState {
 
   const Memory* memory = nullptr;
   std::vector<std::byte> shared;
+  std::uint32_t shared_begin = 0;  // what is before it is not the kernel's
   std::array<Barrier, kBarriers> barriers;
   std::uint32_t threads = 0;
   std::uint64_t* ticks = nullptr;  // instructions of warps so far: time passes with them
@@ -73,6 +75,12 @@ class Warp {
   std::uint64_t ticks() const { return *block_.ticks; }
   std::uint32_t threads() const { return block_.threads; }
   std::uint32_t number() const { return number_; }
+  Groups& copies(std::uint32_t lane) { return copies_[lane]; }
+  Groups& bulk_stores(std::uint32_t lane) { return bulk_stores_[lane]; }
+  Groups& products() { return products_; }
+  // Of a thread.
+  std::uint32_t registers() const { return registers_; }
+  void SetRegisters(std::uint32_t count) { registers_ = count; }
 
  private:
   struct Group {
@@ -81,6 +89,7 @@ class Warp {
     std::int32_t next = 0;  // the least of the others that are ready
   };
   Group Pick() const;
+  void Leave(const Instruction& in, Mask lanes, std::int32_t pc);
   void SetAt(Mask lanes, std::int32_t pc, State state);
   Mask Guarded(const Instruction& in, Mask lanes) const;
   // Runs a group until it parts, meets others or has caught up with them.
@@ -98,6 +107,9 @@ class Warp {
   std::array<std::uint8_t, kLanes> barrier_ = {};
   Mask left_ = 0;
   Mask yielding_ = 0;
+  std::uint32_t registers_ = 0;
+  std::array<Groups, kLanes> copies_, bulk_stores_;
+  Groups products_;
   bool has_progressed_ = false;
   std::array<std::byte, 256> nowhere_ = {};
 };

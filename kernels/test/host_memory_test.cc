@@ -74,6 +74,8 @@ void ReadWhereItIs(TestDevice& device) {
   SK_EXPECT_EQ(device.stream().BeginCapture().message(), "");
   SK_EXPECT_EQ(kernels::FetchBlocks(device.stream(), params).message(), "");
   rt::Graph graph = std::move(*device.stream().EndCapture());
+  const std::vector<std::uint8_t> unwritten(3 * kBlockBytes, 0xff);
+  SK_EXPECT(device.Read<std::uint8_t>(by_kernel) == unwritten);  // a capture runs nothing
   SK_EXPECT_EQ(device.stream().Launch(graph).message(), "");
   for (const kernels::FetchItem& item : items) {
     SK_EXPECT_EQ(
@@ -125,6 +127,7 @@ SK_TEST(PagesOfTheHostAreReadWhereTheyAreByAnotherThread) {
 SK_TEST(PagesOfTheHostAreWrittenWhereTheyAre) {
   TestDevice device(2);
   std::thread([&] { WriteWhereItIs(device); }).join();
+  std::thread([&] { WriteWhereItIs(device); }).join();  // at the same addresses: given back
 }
 
 }  // namespace

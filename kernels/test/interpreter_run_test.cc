@@ -148,6 +148,8 @@ SK_TEST(MbarriersTurnWhenAllHaveComeAndAllBytesToo) {
 SK_TEST(CopiesFillWithZeros) {
   PtxKernel kernel(R"(
     cp.async.cg.shared.global [arena], [%rd0], 16, 8;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
     ld.shared.v2.u32 {%r1, %r2}, [arena+8];
     ld.shared.u32 %r3, [arena];
     or.b32 %r5, %r1, %r2;
@@ -196,7 +198,76 @@ SK_TEST(MistakesAreNamedWithTheirLine) {
   SK_EXPECT_CONTAINS(PtxKernel("ret;", ".global .u32 g;").error(), "line 4: \".global\" is not");
 }
 
+SK_TEST(WhoLeavesMustHaveWaited) {
+  const std::string copy = "cp.async.cg.shared.global [arena], [%rd0], 16, 8;\n";
+  const std::string store =
+      "mov.u32 %r8, arena;\nadd.s64 %rd2, %rd0, 0;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r8], 16;\n";
+  const auto error_of = [](const std::string& body) {
+    PtxKernel kernel(body);
+    kernel.Run(1, {1, 2});
+    return kernel.error();
+  };
+  constexpr const char* kLeft = "leaves work that nobody waited for: ret";
+  SK_EXPECT_CONTAINS(error_of(copy), kLeft);
+  SK_EXPECT_CONTAINS(error_of(copy + "cp.async.wait_group 0;"), kLeft);  // not committed
+  SK_EXPECT_CONTAINS(error_of(copy + "cp.async.commit_group;\ncp.async.wait_group 1;"), kLeft);
+  SK_EXPECT_CONTAINS(error_of(copy + "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;"),
+                     kLeft);
+  SK_EXPECT_EQ(error_of(copy + "cp.async.commit_group;\ncp.async.wait_group 0;"), "");
+  SK_EXPECT_EQ(error_of(copy + "cp.async.commit_group;\ncp.async.commit_group;\n"
+                               "cp.async.wait_group 1;"),
+               "");  // the last group is empty
+  SK_EXPECT_CONTAINS(error_of(store + "cp.async.bulk.commit_group;"), kLeft);
+  SK_EXPECT_EQ(error_of(store + "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;"),
+               "");
+}
+
+SK_TEST(WhatPtxForbidsIsRefused) {
+  SK_EXPECT_CONTAINS(ErrorOf("ld.shared.u32 %r1, [arena+-4];"), "4 bytes of shared memory at 1020");
+  SK_EXPECT_CONTAINS(ErrorOf("cp.async.ca.shared.global [arena], [%rd0+2], 8, 2;"), "not aligned");
+  SK_EXPECT_CONTAINS(ErrorOf("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [arena], {%r0};", 32),
+                     "not known");
+  SK_EXPECT_CONTAINS(ErrorOf("setmaxnreg.inc.sync.aligned.u32 64;", 32), "without .maxnreg");
+  SK_EXPECT_CONTAINS(ErrorOf("setmaxnreg.inc.sync.aligned.u32 60;", 32), "a count of registers");
+  const std::string init = "mbarrier.init.shared::cta.b64 [arena], 1;\n";
+  SK_EXPECT_CONTAINS(ErrorOf(init + init), "which nobody invalidated");
+  SK_EXPECT_EQ(ErrorOf(init + "mbarrier.inval.shared::cta.b64 [arena];\n" + init), "");
+  SK_EXPECT_CONTAINS(ErrorOf("mbarrier.inval.shared::cta.b64 [arena];"), "no mbarrier is there");
+  SK_EXPECT_CONTAINS(ErrorOf(init + "mbarrier.try_wait.parity.shared::cta.b64 %p1, [arena], 2;"),
+                     "a parity");
+  SK_EXPECT_CONTAINS(
+      ErrorOf(init + "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [arena], 1048576;"),
+      "more bytes than");
+  SK_EXPECT_CONTAINS(ErrorOf(R"(
+    setp.gt.u32 %p2, %r0, 2;
+    @%p2 bra Out;
+    setp.eq.s32 %p1, %r0, 0;
+    selp.u32 %r1, 3, 7, %p1;
+    redux.sync.add.u32 %r5, %r0, %r1;
+  Out:)",
+                             32),
+                     "different masks");
+  SK_EXPECT_CONTAINS(ErrorOf(R"(
+    cvt.u64.u32 %rd2, %r0;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, %p1,
+      1, 1, 0, 0;)",
+                             128),
+                     "lanes disagree");
+}
+
 SK_TEST(WhoCanNotGoOnIsReported) {
+  SK_EXPECT_CONTAINS(ErrorOf("Again:\nbra.uni Again;"), "does not end");
+  const std::string parted = R"(
+    setp.lt.u32 %p1, %r0, 16;
+    @%p1 bra Here;
+    bar.sync 0;
+    bra.uni Out;
+  Here:
+    bar.sync 0;
+  Out:)";
+  SK_EXPECT_CONTAINS(ErrorOf(parted, 32),
+                     "cannot go on");  // bar.sync is of a whole warp
   const std::string never = R"(
     setp.lt.u32 %p1, %r0, 32;
     @%p1 bra Out;

@@ -1,6 +1,7 @@
 #ifndef CAIRN_KERNELS_TEST_SMOKE_RUN_H_
 #define CAIRN_KERNELS_TEST_SMOKE_RUN_H_
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ inline rt::Status LaunchSmoke(rt::Stream& stream, const SmokeParams& params) {
   const rt::LaunchConfig one_warp{.threads = 32, .shared_bytes = 2048 + 16};
   rt::Status statuses[] = {
       rt::Launch(stream,
-                 {.blocks_x = 2, .blocks_y = 2, .blocks_z = 2, .threads = 64, .shared_bytes = 1024},
+                 {.blocks_x = 2, .blocks_y = 3, .blocks_z = 4, .threads = 64, .shared_bytes = 1024},
                  SmokeThreads, params),
       rt::Launch(stream, one_warp, SmokeCopies, params),
       rt::Launch(stream, one_warp, SmokeMatrices, params),
@@ -54,6 +55,12 @@ inline std::string RunSmoke(rt::Device& device) {
   if (!stream.ok()) return stream.status().message();
   if (!host.ok() || !words.ok() || !scratch.ok() || !failures.ok()) return "no memory";
   auto* numbers = host->as<std::uint32_t>();
+  for (const rt::Status& status :
+       {stream->FillAsync(words->bytes(), 0x5a, kBytes),
+        stream->CopyAsync(host->bytes(), words->bytes(), kBytes), stream->Synchronize()}) {
+    if (!status.ok()) return status.message();
+  }
+  if (std::count(numbers, numbers + 1024, 0x5a5a5a5au) != 1024) return "FillAsync: another value";
   std::iota(numbers, numbers + 1024, 0u);
   const SmokeParams params{failures->as<std::uint32_t>(), words->as<std::uint32_t>(),
                            scratch->as<std::uint32_t>()};
