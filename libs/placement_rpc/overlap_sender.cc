@@ -8,8 +8,15 @@
 
 #include "cairn/placement/v1/placement.grpc.pb.h"
 #include "libs/base/log.h"
+#include "libs/placement_rpc/reconnect.h"
 
 namespace cairn {
+
+namespace {
+
+constexpr absl::Duration kLook = absl::Milliseconds(250);  // for a service that is away
+
+}  // namespace
 
 struct OverlapSender::Call {
   grpc::ClientContext context;
@@ -69,7 +76,16 @@ void OverlapSender::Run() {
     std::vector<Overlap> batch;
     {
       MutexLock lock(mutex_);
-      while (!is_due_ && !is_stopping_) wake_.Wait(mutex_);
+      while (!is_due_ && !is_stopping_) {
+        if (!is_lost_) {
+          wake_.Wait(mutex_);
+          continue;
+        }
+        mutex_.Unlock();
+        const bool is_back = Reconnect(*channel_, kLook);
+        mutex_.Lock();
+        is_lost_ = !is_back;
+      }
       if (is_stopping_) return;
       is_due_ = false;
       batch.swap(queue_);
@@ -112,6 +128,7 @@ void OverlapSender::Send(Call& call, const std::vector<Overlap>& batch) {
     }
     stats_.dropped += batch.size();
     if (is_stopping_) return;
+    is_lost_ = channel_->GetState(/*try_to_connect=*/false) != GRPC_CHANNEL_READY;
     away_until_ = loop_.Now() + options_.away_for;
   }
   static LogLimiter limiter(absl::Seconds(10));

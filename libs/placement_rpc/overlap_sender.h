@@ -63,6 +63,7 @@ class OverlapSender : public OverlapSink {
   TimerId timer_ CAIRN_GUARDED_BY(mutex_);
   bool has_timer_ CAIRN_GUARDED_BY(mutex_) = false;  // set while something is being gathered
   bool is_due_ CAIRN_GUARDED_BY(mutex_) = false;
+  bool is_lost_ CAIRN_GUARDED_BY(mutex_) = false;  // the connection: the thread looks for it
   bool is_stopping_ CAIRN_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

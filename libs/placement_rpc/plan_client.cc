@@ -8,8 +8,15 @@
 
 #include "cairn/placement/v1/placement.grpc.pb.h"
 #include "libs/base/log.h"
+#include "libs/placement_rpc/reconnect.h"
 
 namespace cairn {
+
+namespace {
+
+constexpr absl::Duration kLook = absl::Milliseconds(250);  // for a service that is away
+
+}  // namespace
 
 struct PlanClient::Call {
   grpc::ClientContext context;
@@ -43,7 +50,7 @@ void PlanClient::Stop() {
   for (Question& question : left) question.done(Fallback(question.asked));
 }
 
-bool PlanClient::IsAway() { return clock_.Now() < away_until_; }
+bool PlanClient::IsAway() { return is_lost_ || clock_.Now() < away_until_; }
 
 void PlanClient::Ask(const CheckpointQuestion& question,
                      absl::AnyInvocable<void(CheckpointPlan)> done) {
@@ -74,7 +81,16 @@ void PlanClient::Run() {
     bool is_asked = false;
     {
       MutexLock lock(mutex_);
-      while (questions_.empty() && !is_stopping_) wake_.Wait(mutex_);
+      while (questions_.empty() && !is_stopping_) {
+        if (!is_lost_) {
+          wake_.Wait(mutex_);
+          continue;
+        }
+        mutex_.Unlock();
+        const bool is_back = Reconnect(*channel_, kLook);  // nobody is queued meanwhile
+        mutex_.Lock();
+        is_lost_ = !is_back;
+      }
       if (is_stopping_) return;
       question = std::move(questions_.front());
       questions_.pop_front();
@@ -119,6 +135,7 @@ bool PlanClient::CallService(Call& call, const Question& question, CheckpointPla
       return true;
     }
     if (is_stopping_) return false;
+    is_lost_ = channel_->GetState(/*try_to_connect=*/false) != GRPC_CHANNEL_READY;
     away_until_ = clock_.Now() + options_.away_for;
   }
   if (status.ok()) {

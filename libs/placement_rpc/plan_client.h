@@ -69,6 +69,7 @@ class PlanClient : public PlanSource {
   PlanCache cache_ CAIRN_GUARDED_BY(mutex_);
   Instant away_until_ CAIRN_GUARDED_BY(mutex_);
   Call* call_ CAIRN_GUARDED_BY(mutex_) = nullptr;  // under way
+  bool is_lost_ CAIRN_GUARDED_BY(mutex_) = false;  // the connection: the thread looks for it
   bool is_stopping_ CAIRN_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

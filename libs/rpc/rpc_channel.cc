@@ -71,4 +71,9 @@ void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
   context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(timeout));
 }
 
+bool HelpConnect(grpc::Channel& channel, absl::Duration most) {
+  return channel.WaitForConnected(std::chrono::system_clock::now() +
+                                  absl::ToChronoMilliseconds(most));
+}
+
 }  // namespace cairn

@@ -32,5 +32,11 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> NewRpcChannel(const RpcChannelOpt
 // Every call has a deadline. Past it the call ends with DEADLINE_EXCEEDED.
 void SetDeadline(grpc::ClientContext& context, absl::Duration timeout);
 
+// Helps a channel that has lost its server to find it again, for `most`; true if it is connected.
+// gRPC connects while somebody polls. A call on a channel that failed to connect fails at once and
+// hardly polls, and gRPC's own look every 5 s is too seldom for a handshake: without help, whoever
+// calls seldom may never be connected again. Blocks.
+bool HelpConnect(grpc::Channel& channel, absl::Duration most);
+
 }  // namespace cairn
 #endif  // CAIRN_LIBS_RPC_RPC_CHANNEL_H_

@@ -19,6 +19,8 @@ namespace cairn {
 namespace {
 
 constexpr absl::Duration kOpenSessionTimeout = absl::Seconds(3);
+constexpr int kLooks = 100;  // for a node that is away: 2 s
+constexpr absl::Duration kLook = absl::Milliseconds(20);
 constexpr std::int64_t kTokenSeconds = 300;  // only new sessions need it; each attempt asks anew
 
 using TokenDone = absl::AnyInvocable<void(absl::StatusOr<AccessToken>)>;
@@ -29,7 +31,9 @@ using TokenDone = absl::AnyInvocable<void(absl::StatusOr<AccessToken>)>;
 class TokenAsker {
  public:
   TokenAsker(const std::shared_ptr<grpc::Channel>& channel, node::v1::OpenSessionRequest request)
-      : stub_(node::v1::NodeAdmin::NewStub(channel)), request_(std::move(request)) {}
+      : channel_(channel),
+        stub_(node::v1::NodeAdmin::NewStub(channel)),
+        request_(std::move(request)) {}
   ~TokenAsker() { Forget(); }
   TokenAsker(const TokenAsker&) = delete;
   TokenAsker& operator=(const TokenAsker&) = delete;
@@ -37,10 +41,14 @@ class TokenAsker {
   void Ask(TokenDone done) {
     Forget();  // the attempt that asked is over
     call_ = std::make_unique<Call>();
-    SetDeadline(call_->context, kOpenSessionTimeout);
     call_->thread = std::thread([this, call = call_.get(), done = std::move(done)]() mutable {
       node::v1::OpenSessionResponse response;
-      const grpc::Status status = stub_->OpenSession(&call->context, request_, &response);
+      SetDeadline(call->first, kOpenSessionTimeout);
+      grpc::Status status = stub_->OpenSession(&call->first, request_, &response);
+      if (status.error_code() == grpc::StatusCode::UNAVAILABLE && IsBack(*call)) {
+        SetDeadline(call->second, kOpenSessionTimeout);
+        status = stub_->OpenSession(&call->second, request_, &response);
+      }
       if (call->is_forgotten.load()) return;
       if (!status.ok()) return done(FromGrpcStatus(status));
       done(AccessToken{.token_id = response.token_id(), .token = response.token()});
@@ -49,20 +57,29 @@ class TokenAsker {
 
  private:
   struct Call {
-    grpc::ClientContext context;
+    grpc::ClientContext first;
+    grpc::ClientContext second;
     std::atomic<bool> is_forgotten{false};
     std::thread thread;
   };
   // Once this returns, the last call's `done` is not called any more. A cancelled call ends at
-  // once.
+  // once, a look soon.
   void Forget() {
     if (call_ == nullptr) return;
     call_->is_forgotten.store(true);
-    call_->context.TryCancel();
+    call_->first.TryCancel();
+    call_->second.TryCancel();
     call_->thread.join();
     call_.reset();
   }
+  bool IsBack(const Call& call) {
+    for (int i = 0; i < kLooks && !call.is_forgotten.load(); ++i) {
+      if (HelpConnect(*channel_, kLook)) return true;
+    }
+    return false;
+  }
 
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<node::v1::NodeAdmin::Stub> stub_;
   const node::v1::OpenSessionRequest request_;
   std::unique_ptr<Call> call_;

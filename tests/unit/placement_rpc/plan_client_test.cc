@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "libs/base/latch.h"
 #include "libs/loop_manual/manual_world.h"
+#include "tests/unit/placement_rpc/kept_port.h"
 #include "tests/unit/placement_rpc/scripted_placement.h"
 
 namespace cairn {
@@ -110,9 +111,20 @@ TEST_F(PlanClientTest, ASlowServiceIsAway) {
 }
 
 TEST_F(PlanClientTest, NobodyListeningIsAway) {
+  const KeptPort port;
   client_ = std::make_unique<PlanClient>(PlanClient::Options{.timeout = absl::Seconds(60)}, loop_,
-                                         ScriptedPlacement::ChannelTo("127.0.0.1:1"));
+                                         ScriptedPlacement::ChannelTo(port.address()));
   EXPECT_EQ(Ask().origin, PlanOrigin::kBalanced);
+}
+
+TEST_F(PlanClientTest, AServiceThatComesBackIsFoundThoughNobodyAsks) {
+  const KeptPort port;
+  const std::shared_ptr<grpc::Channel> channel = ScriptedPlacement::ChannelTo(port.address());
+  client_ = std::make_unique<PlanClient>(PlanClient::Options{.timeout = absl::Seconds(60)}, loop_,
+                                         channel);
+  EXPECT_EQ(Ask().origin, PlanOrigin::kBalanced);
+  const ScriptedPlacement back(port.address());
+  while (channel->GetState(false) != GRPC_CHANNEL_READY) std::this_thread::yield();
 }
 
 TEST_F(PlanClientTest, TooManyQuestionsAreAnsweredAtOnce) {

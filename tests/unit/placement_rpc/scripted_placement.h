@@ -19,9 +19,9 @@ namespace cairn {
 // A placement service that answers what the test says, or nothing until its client gives up.
 class ScriptedPlacement : public placement::v1::Placement::Service {
  public:
-  ScriptedPlacement() {
+  explicit ScriptedPlacement(const std::string& listen = "127.0.0.1:0") {
     server_ = *RpcServer::Start(
-        {.listen = "127.0.0.1:0", .security = {.is_dev_mode = true}, .services = {this}});
+        {.listen = listen, .security = {.is_dev_mode = true}, .services = {this}});
   }
   ~ScriptedPlacement() override { server_->Shutdown(absl::Seconds(1)); }
 

@@ -35,7 +35,7 @@ Answer Exchange(const std::shared_ptr<grpc::Channel>& channel, const std::string
                 const std::string& body) {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
-  SetDeadline(context, absl::Seconds(20));
+  SetDeadline(context, absl::Seconds(100));
   grpc::CompletionQueue queue;
   const auto step = [&queue](auto start) {
     start();
