@@ -6,11 +6,6 @@
 // UCX endpoints closed. Forcing purges what UCX still holds of the endpoint, and UCX completes each
 // such request: when the last has come, all loans have ended and the owner hears OnClosed.
 namespace cairn {
-namespace {
-
-constexpr absl::Duration kByeMax = absl::Seconds(1);  // a stopped peer answers none
-
-}  // namespace
 
 void UcxTransportImpl::BeginClose(Link& link, const absl::Status& why) {
   if (link.state == LinkState::kClosing || link.state == LinkState::kClosed) return;
@@ -22,15 +17,15 @@ void UcxTransportImpl::BeginClose(Link& link, const absl::Status& why) {
       mine.from_instance = instance_;
       mine.token = link.token;
       link.state = LinkState::kClosing;
-      StartTimer(link, kByeMax);
-      link.is_bye_received = true;  // none will come
+      StartTimer(link, options_.close_max);  // a stopped peer answers none
+      link.is_bye_received = true;           // none will come
       SendControl(link, FrameKind::kBye, 0, EncodeIntroduction(mine), 0);
       return;
     }
     return ForceClose(link, why);
   }
   link.state = LinkState::kClosing;
-  StartTimer(link, kByeMax);
+  StartTimer(link, options_.close_max);
   SendControl(link, FrameKind::kBye, link.peer_token, {}, 0);
 }
 

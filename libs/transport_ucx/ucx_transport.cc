@@ -14,8 +14,7 @@ namespace {
 
 // Rounds of UCX's progress before other tasks of the loop get their turn.
 constexpr int kRoundsPerPump = 256;
-// At the end: how long BYEs may take to leave (they queue behind bulk), and UCX to give loans back.
-constexpr absl::Duration kGoodbyeMax = absl::Seconds(2);
+// At the end: how long UCX may take to give loans back.
 constexpr absl::Duration kDrainMax = absl::Seconds(2);
 
 }  // namespace
@@ -81,7 +80,7 @@ UcxTransportImpl::~UcxTransportImpl() {
       RunEvents();
     }
   };
-  drain(kGoodbyeMax, [](const Link& link) {
+  drain(options_.end_max, [](const Link& link) {
     return link.state != LinkState::kOpen || link.is_bye_sent || link.has_failed;
   });
   for (auto& [id, link] : links_) ForceClose(*link, absl::OkStatus());

@@ -29,6 +29,9 @@ struct UcxOptions {
   std::string device = "lo";  // kPeers: the network device, as in `ip link`
   // Polls this long for more after the last event before it sleeps on the descriptor.
   absl::Duration spin = absl::Microseconds(50);
+  // What a BYE may take, which queues behind bulk: at Close, there and back; at the end, there.
+  absl::Duration close_max = absl::Seconds(1);
+  absl::Duration end_max = absl::Seconds(2);
 };
 
 // What happened to an instance; plain counters, read on its loop.

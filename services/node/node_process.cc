@@ -112,7 +112,8 @@ absl::StatusOr<NodePorts> NodeProcess::MakePorts() {
                   .local_listener = nullptr,
                   .make_transport = {}};
   if (placement_ != nullptr) {
-    overlaps_ = std::make_unique<OverlapSender>(OverlapSender::Options{}, *loop_, placement_);
+    overlaps_ = std::make_unique<OverlapSender>(
+        OverlapSender::Options{.timeout = settings_.placement_timeout}, *loop_, placement_);
     ports.overlaps = overlaps_.get();
   }
   for (std::uint32_t i = 0; i < shards; ++i) {

@@ -91,6 +91,12 @@ absl::Status SetPlacement(const config::v1::NodePlacement& config, NodeSettings&
     }
     settings.placement_security = *std::move(security);
   }
+  if (config.has_timeout()) settings.placement_timeout = DurationOf(config.timeout());
+  if (settings.placement_timeout < absl::Milliseconds(1) ||
+      settings.placement_timeout > absl::Minutes(10)) {
+    return Bad("placement.timeout", absl::StrCat("from 1ms to 10m, not ",
+                                                 absl::FormatDuration(settings.placement_timeout)));
+  }
   const absl::Status status =
       CheckServerAddress(config.grpc(), settings.placement_security.is_dev_mode);
   return status.ok() ? status : Bad("placement.grpc", status.message());

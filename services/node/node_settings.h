@@ -19,7 +19,8 @@ struct NodeSettings {
   RpcSecurity security;
   std::string placement_grpc;  // empty: nobody is told where prompts part
   RpcSecurity placement_security;
-  int copy_threads = 2;  // of the process
+  absl::Duration placement_timeout = absl::Seconds(2);  // of one batch
+  int copy_threads = 2;                                 // of the process
   absl::Duration drain_timeout;
 };
 

@@ -151,7 +151,7 @@ absl::Status SetPlacement(const config::v1::WorkerPlacement& config, WorkerOptio
       Within("placement.grid_tokens", config.grid_tokens(), 64, 1, kGridTokensMax));
   out->plans.grid_tokens = static_cast<std::uint32_t>(grid);
   CAIRN_RETURN_IF_ERROR(TakeDuration("placement.timeout", config.has_timeout(), config.timeout(),
-                                     absl::Milliseconds(1), absl::Seconds(10),
+                                     absl::Milliseconds(1), absl::Minutes(10),
                                      &out->plans.timeout));
   out->placement_grpc = config.grpc();
   if (config.grpc().empty()) {
