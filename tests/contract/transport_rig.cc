@@ -6,7 +6,6 @@
 #include "gtest/gtest.h"
 #include "libs/base/rng.h"
 #include "libs/transport_loopback/loopback_network.h"
-#include "libs/transport_ucx/ucx_transport.h"
 
 namespace cairn::contract {
 
@@ -142,7 +141,7 @@ Process& TransportRig::NewProcess() {
       process.transport = simulated_->network.NewTransport(*process.loop, *process.heard);
       return;
     }
-    UcxOptions options;
+    UcxOptions options = ucx;
     options.profile = way_ == Way::kUcxShm   ? UcxProfile::kSameHost
                       : way_ == Way::kUcxTcp ? UcxProfile::kSameHostOtherUser
                                              : UcxProfile::kPeers;

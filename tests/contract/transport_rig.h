@@ -10,6 +10,7 @@
 
 #include "libs/base/bytes.h"
 #include "libs/ports/transport.h"
+#include "libs/transport_ucx/ucx_transport.h"
 #include "tests/contract/loop_rig.h"
 
 namespace cairn::contract {
@@ -95,6 +96,8 @@ class TransportRig {
   absl::Status SendBulk(Process& from, EndpointId to, std::string header, absl::string_view bytes,
                         std::vector<absl::Status>& results);
   void Close(Process& process, EndpointId endpoint);
+
+  UcxOptions ucx;  // of processes made from now on; the profile is that of the way
 
  private:
   const Way way_;

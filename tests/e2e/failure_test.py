@@ -108,8 +108,9 @@ class StrangerTest(WorkerCase):
         for one in asking:
             self.check(one.answer(), prompt(3, 2, 1), _LONG)
         self.ask(b, prompt(1, 4))
-        node = self.start_node()
-        self.wait_sessions(node, 2)
+        self.wait_away(a, b)
+        self.start_node()
+        self.wait_connected(a, b)
         self.ask(a, prompt(1, 2, 3))
         a.wait_offers()
         self.assertEqual(self.ask(b, prompt(3, 2)).span_tokens_reused, 200)
@@ -121,34 +122,35 @@ class WorkerLossTest(WorkerCase):
         a, b = self.start_workers(node, "a", "b")
         self.ask(a, prompt(1, 2, 3))
         a.wait_offers()
-        # Many at once: on a quick machine one alone could be over before anyone looks.
-        asking = [Asking(b, prompt(3, 2, 1), 2 * _LONG) for _ in range(16)]
-        wait_until(lambda: node.counters()["pins"] > 0, "b holds pins")
+        asking = self.stop_while_pinned(node, b)
         b.kill()
-        self.assertEqual([one.answer().status for one in asking], [0] * len(asking))
-        wait_until(lambda: node.counters()["sessions"] == 1, "b's session is gone")
-        counters = node.counters()
-        self.assertEqual((counters["pins"], counters["loans"], counters["holds"]), (0, 0, 0))
-        self.assertEqual(counters["sessions_ended"], 1)
+        answer = asking.answer()
+        self.assertIn(answer.status, (0, 200))  # 200: all of it was on its way to us when b was stopped
+        node.wait_counters(sessions=1, pins=0, loans=0, holds=0)
+        self.assertEqual(node.counters()["sessions_ended"], 1)
         self.assertEqual(self.ask(a, prompt(2, 3)).span_tokens_reused, 200)
 
     def test_a_worker_stopped_past_its_pins_still_answers_right(self):
         node = self.start(Node(self, arena=SMALL, pins={"age_max": "4s"}))
         a, b = self.start_workers(node, "a", "b")
-        self.ask(a, prompt(1, 2, 3))
-        a.wait_offers()
-        asking = self.stop_while_pinned(node, b)
-        wait_until(lambda: node.counters()["pins_aged"] > 0, "the node ends the pins")
-        evicted = node.counters()["evictions"]
-        number = 100
-        while node.counters()["evictions"] < evicted + 40:  # every slot has other content now
-            self.ask(a, prompt(number, number + 1, number + 2))
+        for attempt in range(20):  # b may be stopped just as its blocks have been copied off, and their pins not yet released
+            self.ask(a, prompt(1, 2, 3))
             a.wait_offers()
-            number += 3
-        b.process.send_signal(signal.SIGCONT)
-        self.check(asking.answer(), prompt(3, 2, 1), _LONG)
-        health = b.health()
-        self.assertGreater(health["steps_thrown_away"] + health["requests_acquired_again"], 0, health)
+            asking = self.stop_while_pinned(node, b)
+            node.wait_counters(pins=0)
+            evicted = node.counters()["evictions"]
+            number = 100 + 1000 * attempt
+            while node.counters()["evictions"] < evicted + 40:  # every slot has other content now
+                self.ask(a, prompt(number, number + 1, number + 2))
+                a.wait_offers()
+                number += 3
+            b.process.send_signal(signal.SIGCONT)
+            self.check(asking.answer(), prompt(3, 2, 1), _LONG)
+            health = b.health()
+            if health["steps_thrown_away"] + health["requests_acquired_again"] > 0:
+                self.assertGreater(node.counters()["pins_aged"], 0)
+                return
+        self.fail(f"b was never stopped while it read: {health}")
 
     def stop_while_pinned(self, node, worker):
         """A request whose worker is stopped while it reads in place."""

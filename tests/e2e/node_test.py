@@ -261,6 +261,7 @@ class EntriesTest(CaseClientCase):
         report = self.node.ctl_json("evict", "--all", "--yes")
         self.assertEqual(report, {"evicted": 0, "held": len(self.keys), "missing": 0})
         client.end()
+        self.node.wait_counters(pins=0)
         report = self.node.ctl_json("evict", *self.keys, KEY, "--yes")
         self.assertEqual(report, {"evicted": len(self.keys), "held": 0, "missing": 1})
         self.assertEqual(self.node.ctl("describe", self.keys[0]).returncode, 3)

@@ -36,8 +36,8 @@ class StopTest(WorkerCase):
 
     def test_a_node_that_stands_still_does_not_hold_it(self):
         node = self.start(Node(self))
-        worker = self.start(Worker(self, node=node, cache={"offer_timeout": "600s", "acquire_timeout": "50ms"}, drain_timeout="1s"))
-        self.wait_sessions(node, 1)
+        worker = self.start(Worker(self, node=node, cache={"acquire_timeout": "50ms"}, drain_timeout="1s"))
+        worker.wait_connected()
         node.process.send_signal(signal.SIGSTOP)
         self.addCleanup(node.process.send_signal, signal.SIGCONT)
         self.assertEqual(worker.ask(prompt(1)).status, 200)
@@ -45,7 +45,7 @@ class StopTest(WorkerCase):
         self.assertEqual(worker.stop(), 0, worker.log())
 
     def test_a_new_request_is_refused_and_health_says_why(self):
-        worker, asked = self.running(16, 6000)  # one after the other: more than anyone waits for
+        worker, asked = self.running(64, 7500)  # one after the other: more than anyone waits for
         worker.process.send_signal(signal.SIGTERM)
         worker.wait_event("worker_draining")
         wait_until(lambda: worker.post("/health", None, "GET")[0] == 503, worker.log)

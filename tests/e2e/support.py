@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 TIMEOUT = 120  # seconds; generous: sanitizers and busy machines
@@ -32,6 +33,15 @@ _bin = os.path.join(ROOT, "build", "release", "bin")
 
 def binary(name):
     return os.path.join(_bin, name)
+
+
+def wait_until(is_so, what):
+    """Polls until it is so; AssertionError after TIMEOUT."""
+    until = time.monotonic() + TIMEOUT
+    while not is_so():
+        if time.monotonic() > until:
+            raise AssertionError(f"did not happen within {TIMEOUT} s: {what() if callable(what) else what}")
+        time.sleep(0.02)  # tidy: allow(no-sleep) between two looks at a counter, which tells nobody when it changes
 
 
 def main():
@@ -194,6 +204,13 @@ class Node(Process):
     def counters(self):
         return self.status()["counters"]
 
+    def wait_counters(self, **wanted):
+        """Until its counters are so: a session's or a RELEASE's end comes a moment after a client's."""
+        def is_so():
+            counters = self.counters()
+            return all(counters[name] == value for name, value in wanted.items())
+        wait_until(is_so, lambda: f"{wanted}: {self.counters()}\n{self.log()}")
+
 
 def tls_files(certificates, name):
     """Where tools/make-test-certs put what `name` shows; of services' configuration."""
@@ -206,15 +223,10 @@ def tls_flags(certificates, client, ca=None):
     return [f"--ca={ca or certificates}/ca.pem", f"--cert={certificates}/{client}.pem", f"--key={certificates}/{client}.key"]
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def ctl(*arguments, stdin="", env=None):
     """Runs cairnctl; the CompletedProcess."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
+    clean["CAIRN_TIMEOUT"] = f"{TIMEOUT - 20}s"  # a busy machine is no node that hangs
     return subprocess.run([binary("cairnctl"), *map(str, arguments)], input=stdin, text=True, capture_output=True,
                           env={**clean, **(env or {})}, timeout=TIMEOUT, cwd=ROOT)
 
@@ -247,6 +259,15 @@ class Case(unittest.TestCase):
     def start(self, process):
         """Starts it and waits until it serves."""
         return self.launch(process).wait_started()
+
+    def reserved_address(self):
+        """host:port that nobody else gets before this test ends, for servers that come back to where they were: a socket that is
+        bound, and does not listen, keeps the port from all who ask for any port or connect, and not from a server (SO_REUSEADDR)."""
+        keeper = socket.socket()
+        self.addCleanup(keeper.close)
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        keeper.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{keeper.getsockname()[1]}"
 
     def make_certificates(self, folder, *clients):
         subprocess.run([os.path.join(ROOT, "tools", "make-test-certs"), self.path(folder), *clients], check=True,

@@ -1,7 +1,6 @@
 """Transfers into a node that are held in the middle: who is asked, what is counted, and what a killed process leaves."""
 from case_support import CaseClientCase
 from support import main
-from worker_support import wait_until
 
 
 class HeldTransferTest(CaseClientCase):
@@ -14,24 +13,18 @@ class HeldTransferTest(CaseClientCase):
         """A client with pins and open loans."""
         holder = self.client(hold_from=self.early)
         holder.expect(f"stored {self.early}", f"held {self.early}", f"withheld {self.late}")
-        self.wait_counters(pins=self.early, loans=self.late, stored=self.early)
+        self.node.wait_counters(pins=self.early, loans=self.late, stored=self.early)
         return holder
 
     def start_second(self):
         """Another that offers the same keys, and waits for the first one's bytes."""
         second = self.client()
-        self.wait_counters(sessions=2, pending=self.late)
+        self.node.wait_counters(sessions=2, pending=self.late)
         return second
-
-    def wait_counters(self, **wanted):
-        def is_so():
-            counters = self.node.counters()
-            return all(counters[name] == value for name, value in wanted.items())
-        wait_until(is_so, lambda: f"{wanted}: {self.node.counters()}\n{self.node.log()}")
 
     def check_moved_once(self):
         """Each key's bytes have come once, and nothing moves any more."""
-        self.wait_counters(loans=0, pending=0)
+        self.node.wait_counters(loans=0, pending=0)
         counters = self.node.counters()
         self.assertEqual((counters["stored"], counters["stored_bytes"]), (len(self.keys), 4096 * len(self.keys)))
         self.assertEqual((counters["entries"], counters["put_torn"], counters["conflicts"]), (len(self.keys), 0, 0))
@@ -44,7 +37,7 @@ class HeldTransferTest(CaseClientCase):
                          (holder.pid, self.early, self.late))
         holder.kill()
         self.node.wait_event("session_ended")
-        self.wait_counters(sessions=0, pins=0, loans=0, holds=0, landings=0)
+        self.node.wait_counters(sessions=0, pins=0, loans=0, holds=0, landings=0)
         counters = self.node.counters()
         self.assertEqual((counters["entries"], counters["puts_failed"], counters["slots.filling"]), (self.early, self.late, 0))
         self.assertEqual(self.node.ctl_json("evict", "--all", "--yes"), {"evicted": self.early, "held": 0, "missing": 0})

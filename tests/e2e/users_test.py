@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import support
-from support import Node, free_port, main, run, tls_files, tls_flags
+from support import Node, main, run, tls_files, tls_flags
 from worker_support import Worker, WorkerCase, prompt, wait_until
 
 # Users without a name: nothing on a machine belongs to them.
@@ -30,10 +30,6 @@ class TlsCase(WorkerCase):
         security = tls_files(certificates or self.ours, certificate or name)
         security["tls"]["ca_file"] = f"{self.ours}/ca.pem"
         return Worker(self, name, node, cache={"node_grpc": node.grpc, "security": security})
-
-    def wait_connected(self, *workers):
-        for worker in workers:
-            wait_until(lambda worker=worker: worker.health()["node"] == "connected", worker.log)
 
     def check_reuse(self, first, *others):
         """What the first computes, each other one finds."""
@@ -59,12 +55,15 @@ class TlsWorkerTest(TlsCase):
         self.assertEqual(node.wait_event("admin_called", verb="OpenSession", peer="a").values["what"], "namespace , model tiny")
 
     def test_a_restarted_node_is_found_again(self):
-        address = f"127.0.0.1:{free_port()}"
+        address = self.reserved_address()
         node = self.start_node(grpc_listen=address)
-        a, b = (self.start(self.tls_worker(node, name)) for name in ("a", "b"))
+        a, b = (self.tls_worker(node, name) for name in ("a", "b"))
+        for worker in (a, b):
+            worker.env = {"GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS": "0"}  # it must look itself, as the session's attempts do
+            self.start(worker)
         self.check_reuse(a, b)
         node.kill()
-        wait_until(lambda: a.health()["node"] == b.health()["node"] == "away", node.log)
+        self.wait_away(a, b)
         self.assertEqual(self.ask(a, prompt(1, 2)).span_tokens_reused, 0)
         self.start_node(grpc_listen=address)
         self.check_reuse(b, a)
@@ -94,6 +93,7 @@ class TlsWorkerTest(TlsCase):
         with support.socket.socket() as silent:  # connects, and never says anything
             silent.bind(("127.0.0.1", 0))
             silent.listen()
+            silent.settimeout(support.TIMEOUT)
             node = Node(self)  # never started
             node.grpc = f"127.0.0.1:{silent.getsockname()[1]}"
             for i in range(8):  # it is a race, and must never be lost
@@ -157,8 +157,7 @@ class OtherUsersTest(TlsCase):
         for process in (node, a, b, root):
             self.assertEqual({address for address, _ in process.listening_at()}, {"127.0.0.1"})
         b.kill()
-        self.wait_sessions(node, 2)
-        self.assertEqual(node.counters()["pins"], 0)
+        node.wait_counters(sessions=2, pins=0)
 
     def test_a_node_of_root_and_a_worker_of_another_user(self):
         node = self.start_node_as(0, sessions={"serve_other_users": True})

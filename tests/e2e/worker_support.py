@@ -3,11 +3,10 @@ import concurrent.futures
 import json
 import os
 import sys
-import time
 
 import support
 import tiny_model
-from support import Process, binary
+from support import Process, binary, wait_until
 
 sys.path.insert(0, os.path.join(support.ROOT, "tools", "demo_run"))
 import completions  # noqa: E402  (the demo's client is the tests' too)
@@ -15,25 +14,18 @@ import completions  # noqa: E402  (the demo's client is the tests' too)
 ENTRY_BYTES = tiny_model.BLOCK_BYTES  # in bf16
 
 
-def wait_until(is_so, what):
-    """Polls until it is so; AssertionError after support.TIMEOUT."""
-    until = time.monotonic() + support.TIMEOUT
-    while not is_so():
-        if time.monotonic() > until:
-            raise AssertionError(f"did not happen within {support.TIMEOUT} s: {what() if callable(what) else what}")
-        time.sleep(0.02)  # tidy: allow(no-sleep) between two looks at a counter, which tells nobody when it changes
-
-
 class Worker(Process):
     """cairn-worker. `node`: a run folder, or a Node; None: no cache. `engine` and `cache` add to the configuration."""
 
     def __init__(self, case, name="worker", node=None, model=None, engine=None, cache=None, **fields):
-        config = {"model": {"file": model or case.tiny_model()},
-                  "engine": {"pool_bytes": "16MiB", "threads": 1, **(engine or {})}, **fields}
+        # All times are long: a test that loses hits, offers or answers to a busy machine would tell nothing.
+        config = {"model": {"file": model or case.tiny_model()}, "drain_timeout": "600s",
+                  "engine": {"pool_bytes": "16MiB", "threads": 1, **(engine or {})}, **fields,
+                  "http": {"idle_timeout": "600s", **fields.get("http", {})}}
         if node is not None:
-            # Long: a test that loses hits to a busy machine would tell nothing.
             config["cache"] = {"node_run_dir": getattr(node, "run_dir", node), "single_tenant": True,
-                               "security": {"dev_mode_without_tls": True}, "acquire_timeout": "20s", **(cache or {})}
+                               "security": {"dev_mode_without_tls": True}, "acquire_timeout": "60s", "offer_timeout": "600s",
+                               "remap_grace": "600s", **(cache or {})}
         self.config_file = case.write(f"{name}.yaml", json.dumps(config, indent=2))
         super().__init__([binary("cairn-worker"), "--config", self.config_file])
         self.address = self.root = None
@@ -53,6 +45,13 @@ class Worker(Process):
     def ask(self, segments, max_tokens=8, **fields):
         """The answer, of any HTTP status; its tokens in .tokens."""
         return completions.complete(self.address, segments, max_tokens, support.TIMEOUT, **fields)
+
+    def wait_connected(self):
+        """Until it has a session: the node counts one a moment before the worker knows of it, and until then stores nothing."""
+        wait_until(lambda: self.health()["node"] == "connected", self.log)
+
+    def wait_away(self):
+        wait_until(lambda: self.health()["node"] == "away", self.log)
 
     def wait_offers(self):
         """Until nothing runs and the node has answered for every block that it was offered."""
@@ -96,13 +95,17 @@ class WorkerCase(support.Case):
 
     def start_workers(self, node, *names, **fields):
         """A worker for each name, all of them connected to the node; a list."""
-        before = node.counters()["sessions"]
         workers = [self.start(Worker(self, name, node, **fields)) for name in names]
-        self.wait_sessions(node, before + len(names))
+        self.wait_connected(*workers)
         return workers
 
-    def wait_sessions(self, node, count):
-        wait_until(lambda: node.counters()["sessions"] == count, lambda: f"{count} sessions: {node.counters()}\n{node.log()}")
+    def wait_connected(self, *workers):
+        for worker in workers:
+            worker.wait_connected()
+
+    def wait_away(self, *workers):
+        for worker in workers:
+            worker.wait_away()
 
 
 class Asking:

@@ -71,7 +71,7 @@ def play(cluster, options):
         f"passages were known (aim: {report.SPEED_UP_AIM:.0f})")
     if options.keep:
         cluster.node.start()
-        cluster.node.wait_sessions(2)
+        cluster.wait_connected()
         print_what_to_try(cluster, options.bin, asked[0])
     return 0
 

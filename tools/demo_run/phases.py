@@ -107,7 +107,7 @@ class Player:
         c.start_placement()
         for service in (c.node, c.worker_a, c.worker_b):
             service.start()
-        c.node.wait_sessions(2)
+        c.wait_connected()
         both = (c.node, c.worker_a, c.worker_b, c.placement)
         self._add("cold (worker A)", play_in_turn(self.prompts, c.worker_a), True, *both)
         c.worker_a.wait_offers()
@@ -119,8 +119,10 @@ class Player:
         c.node.wait_told()
         c.node.kill()
         c.node.start()  # on the same folder; the workers are left alone
-        c.node.wait_sessions(2)
-        first = self._add("restarted, first", play_at_once(self.prompts, [c.worker_a, c.worker_b]), False, *both)
+        c.wait_connected()
+        # The first one alone, so that nobody else has stored anything yet.
+        answers = play_in_turn(self.prompts[:1], c.worker_a) + play_at_once(self.prompts[1:], [c.worker_a, c.worker_b])
+        first = self._add("restarted, first", answers, False, *both)
         if first.answers[0].cairn["tokens_reused_local"] != 0:
             raise DemoFailed("a restarted node is empty, but its first answer reused something")
         c.worker_a.wait_offers()

@@ -12,7 +12,7 @@ import time
 
 from completions import get_json
 
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 15
 
 
@@ -119,14 +119,14 @@ class Node(Service):
                           "arena": {"bytes": "512MiB", "segment_bytes": "128MiB"}}, folder, ending, r" node_started .*?grpc=(\S+)")
 
     def status(self):
-        ran = subprocess.run([self._ctl, "status", "--run-dir", self.run_dir, "--output=json"], capture_output=True,
-                             text=True, timeout=60, check=False)
+        ran = subprocess.run([self._ctl, "status", "--run-dir", self.run_dir, "--output=json", "--timeout=60s"],
+                             capture_output=True, text=True, timeout=90, check=False)
         if ran.returncode != 0:
             raise DemoFailed(f"cairnctl status: {ran.stderr.strip()}")
         return json.loads(ran.stdout)
 
-    def wait_sessions(self, count):
-        wait_until(lambda: self.status()["counters"]["sessions"] >= count, f"the connection of {count} workers to the node")
+    def sessions(self):
+        return self.status()["counters"]["sessions"]
 
     def wait_told(self):
         """Until cairn-placement has answered for every prompt that the node saw."""
@@ -143,8 +143,8 @@ class Placement(Service):
                          folder, ending, r" placement_started .*?grpc=(\S+)")
 
     def ctl(self, *arguments):
-        ran = subprocess.run([self._ctl, "plan", *arguments, f"--placement={self.address}", "--output=json"],
-                             capture_output=True, text=True, timeout=60, check=False)
+        ran = subprocess.run([self._ctl, "plan", *arguments, f"--placement={self.address}", "--output=json", "--timeout=60s"],
+                             capture_output=True, text=True, timeout=90, check=False)
         if ran.returncode != 0:
             raise DemoFailed(f"cairnctl plan: {ran.stderr.strip()}")
         return json.loads(ran.stdout)
@@ -154,7 +154,9 @@ class Worker(Service):
     def __init__(self, name, folder, bin_dir, ending, model, node=None):
         config = {"model": {"file": model}, "engine": {"pool_bytes": "512MiB"}}
         if node is not None:
-            config["cache"] = {"node_run_dir": node.run_dir, "single_tenant": True, "security": {"dev_mode_without_tls": True}}
+            # Lookups, offers and plans may take long here: on a busy machine the demo still shows what is reused.
+            config["cache"] = {"node_run_dir": node.run_dir, "single_tenant": True, "security": {"dev_mode_without_tls": True},
+                               "acquire_timeout": "10s", "offer_timeout": "60s"}
         super().__init__(name, os.path.join(bin_dir, "cairn-worker"), config, folder, ending, r" worker_started .*?http=(\S+)")
 
     def health(self):
@@ -190,9 +192,15 @@ class Cluster:
     def start_placement(self):
         """Before the others: they are told its address."""
         self.placement.start()
-        self.node.config["placement"] = {"grpc": self.placement.address}
+        self.node.config["placement"] = {"grpc": self.placement.address, "timeout": "60s"}
         for worker in (self.worker_a, self.worker_b):
-            worker.config["placement"] = {"grpc": self.placement.address, "security": {"dev_mode_without_tls": True}, "timeout": "1s"}
+            worker.config["placement"] = {"grpc": self.placement.address, "security": {"dev_mode_without_tls": True}, "timeout": "60s"}
+
+    def wait_connected(self):
+        """Until both workers have a session with this node: it counts them a moment before they know."""
+        workers = (self.worker_a, self.worker_b)
+        wait_until(lambda: self.node.sessions() == 2 and all(worker.health()["node"] == "connected" for worker in workers),
+                   "the connection of the workers to the node")
 
     def require_running(self, *services):
         for service in services:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <google/protobuf/util/message_differencer.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -163,7 +164,7 @@ TEST(LoadYamlConfigTest, AMissingFileIsNamed) {
 }
 
 TEST(LoadYamlConfigTest, AFileIsRead) {
-  const std::string path = testing::TempDir() + "cairn_config_test.yaml";
+  const std::string path = absl::StrCat(testing::TempDir(), "cairn_config_test_", ::getpid());
   std::ofstream(path) << kWhole;
   config::v1::Node node;
   const absl::Status status = LoadYamlConfig(path, &node);

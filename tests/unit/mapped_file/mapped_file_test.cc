@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,13 +15,20 @@ namespace {
 
 class MappedFileTest : public ::testing::Test {
  protected:
+  MappedFileTest() : folder_(::testing::TempDir() + "mapped_XXXXXX") {
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  ~MappedFileTest() override { std::filesystem::remove_all(folder_); }
+
   // A file of this test's own.
   std::string Write(const std::string& text) {
-    const std::string path = ::testing::TempDir() + "/mapped_" +
-                             ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    const std::string path = folder_ + "/file";
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
+
+ private:
+  std::string folder_;
 };
 
 TEST_F(MappedFileTest, BytesAreTheFilesAndSurviveAMove) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -18,9 +19,8 @@ using ::testing::HasSubstr;
 class MemoryCheckTest : public ::testing::Test {
  protected:
   MemoryCheckTest() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    root_ = absl::StrCat(testing::TempDir(), "cairn_memory_", test->name());
-    std::filesystem::remove_all(root_);
+    root_ = absl::StrCat(testing::TempDir(), "cairn_memory_XXXXXX");
+    EXPECT_NE(::mkdtemp(root_.data()), nullptr);
     Put("/proc/meminfo", "MemTotal:       33554432 kB\nMemAvailable:   16777216 kB\n");
   }
   ~MemoryCheckTest() override { std::filesystem::remove_all(root_); }

@@ -26,6 +26,7 @@ TEST(NodeSettingsTest, WhatIsLeftOutHasItsDefault) {
   ASSERT_TRUE(settings.ok()) << settings.status();
   EXPECT_EQ(settings->grpc_listen, "127.0.0.1:0");
   EXPECT_EQ(settings->drain_timeout, absl::Seconds(10));
+  EXPECT_EQ(settings->placement_timeout, absl::Seconds(2));
   EXPECT_EQ(settings->copy_threads, 2);
   EXPECT_TRUE(settings->security.is_dev_mode);
   EXPECT_EQ(settings->options.segment_bytes, kGiB);
@@ -44,8 +45,10 @@ TEST(NodeSettingsTest, WhatIsGivenArrives) {
       "arena: {bytes: 2GiB, segment_bytes: 512MiB, shards: 4, copy_threads: 8}\n"
       "sessions: {sessions_max: 9, hello_pending_max: 8, pool_bytes_max: 1GiB}\n"
       "pins: {age_max: 7s, per_session_max: 6}\npeers: {listen: '127.0.0.1:0'}\n"
-      "drain_timeout: 0s\n");
+      "drain_timeout: 0s\nplacement: {grpc: '127.0.0.1:7002', timeout: 3s}\n");
   ASSERT_TRUE(settings.ok()) << settings.status();
+  EXPECT_EQ(settings->placement_grpc, "127.0.0.1:7002");
+  EXPECT_EQ(settings->placement_timeout, absl::Seconds(3));
   EXPECT_EQ(settings->grpc_listen, "127.0.0.1:7001");
   EXPECT_EQ(settings->copy_threads, 8);
   EXPECT_EQ(settings->drain_timeout, absl::ZeroDuration());
@@ -103,6 +106,10 @@ TEST(NodeSettingsTest, EveryMistakeNamesItsField) {
       {kLeast + std::string("placement: {overlap_blocks_max: 5}\n"),
        "placement.overlap_blocks_max: from 1024 to 67108864, not 5"},
       {kLeast + std::string("placement: {overlap_blocks_max: 5000}\n"), "placement.grpc: required"},
+      {kLeast + std::string("placement: {grpc: '127.0.0.1:1', timeout: 0s}\n"),
+       "placement.timeout: from 1ms to 10m, not 0"},
+      {kLeast + std::string("placement: {grpc: '127.0.0.1:1', timeout: 11m}\n"),
+       "placement.timeout: from 1ms to 10m, not 11m"},
       {kLeast + std::string("placement: {grpc: '127.0.0.1:0'}\n"),
        "placement.grpc: 127.0.0.1:0 has port 0"},
   };

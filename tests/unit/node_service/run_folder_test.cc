@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,9 +20,8 @@ using ::testing::HasSubstr;
 class RunFolderTest : public ::testing::Test {
  protected:
   RunFolderTest() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    top_ = absl::StrCat(testing::TempDir(), "cairn_run_", test->name());
-    std::filesystem::remove_all(top_);
+    top_ = absl::StrCat(testing::TempDir(), "cairn_run_XXXXXX");
+    EXPECT_NE(::mkdtemp(top_.data()), nullptr);
     path_ = top_ + "/deep/run";
   }
   ~RunFolderTest() override { std::filesystem::remove_all(top_); }
@@ -91,7 +91,6 @@ TEST_F(RunFolderTest, AFolderThatOthersMayWriteToIsRefused) {
 }
 
 TEST_F(RunFolderTest, AFileInItsPlaceIsRefused) {
-  std::filesystem::create_directories(top_);
   std::ofstream(top_ + "/file") << "x";
   EXPECT_FALSE(RunFolder::Open({.path = top_ + "/file"}).ok());
   EXPECT_FALSE(RunFolder::Open({.path = top_ + "/file/run"}).ok());
