@@ -139,8 +139,7 @@ using cairn::interpreter::Tell;
 
 extern "C" {
 
-// ---- What nvcc's start-up and launch code calls (crt/host_runtime.h)
-// ------------------------------
+// ---- What nvcc's start-up and launch code calls (crt/host_runtime.h) ----------------------------
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 void** __cudaRegisterFatBinary(void* wrapper) {
@@ -185,8 +184,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   return cudaSuccess;
 }
 
-// ---- Errors and the device
-// -------------------------------------------------------------------------
+// ---- Errors and the device ----------------------------------------------------------------------
 
 cudaError_t cudaGetLastError() {
   return std::exchange(cairn::interpreter::last_error, cudaSuccess);
@@ -249,8 +247,7 @@ cudaError_t cudaDeviceSynchronize() {
   return Tell(Runtime::Get().streams.RunAll());
 }
 
-// ---- Memory
-// ----------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   return cairn::interpreter::Allocate(memory, bytes, true);
@@ -304,8 +301,7 @@ cudaError_t cudaMemsetAsync(void* target, int value, std::size_t bytes, cudaStre
   });
 }
 
-// ---- Streams, events, graphs
-// -----------------------------------------------------------------------
+// ---- Streams, events, graphs --------------------------------------------------------------------
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = Runtime::Get().streams.Open();
