@@ -11,7 +11,9 @@ namespace cairn::interpreter {
 namespace {
 
 constexpr std::uint32_t kOperandsMax = 256;
-constexpr std::uint64_t kConstantBytesMax = 64 * 1024;  // of a module, on a GPU
+constexpr std::uint64_t kRegistersMax = 1 << 20;         // of a kernel, virtual ones
+constexpr std::uint32_t kParameterBytesMax = 32 * 1024;  // of a kernel, a little more than PTX's
+constexpr std::uint64_t kConstantBytesMax = 64 * 1024;   // of a module, on a GPU
 
 bool IsNamed(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' ||
@@ -189,6 +191,7 @@ class Parser {
         }
       }
     }
+    if (kernel.parameter_bytes > kParameterBytesMax) return Fail("too many parameters");
     scopes_.assign(1, {});
     numbers_.clear();
     others_.clear();
@@ -200,6 +203,7 @@ class Parser {
       if (found == labels_.end()) return Fail("no label \"" + label + "\" in " + kernel.name);
       kernel.code[index].target = found->second;
     }
+    if (kernel.code.empty()) return Fail(kernel.name + " has no instructions");
     std::string name = kernel.name;
     if (error_.empty()) program_.kernels.insert_or_assign(std::move(name), std::move(kernel));
   }
@@ -210,6 +214,7 @@ class Parser {
     std::string_view name;
     const std::vector<std::string_view> words = Split(text, ' ');
     for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i].empty()) continue;
       if (words[i] == ".align" && i + 1 < words.size()) {
         align = static_cast<std::uint32_t>(Number(words[++i]).value_or(0));
       } else if (words[i][0] == '.' && words[i] != ".param") {
@@ -223,7 +228,9 @@ class Parser {
           Number(name.substr(bracket + 1, name.find(']') - bracket - 1)).value_or(0));
       name = name.substr(0, bracket);
     }
-    if (bytes == 0 || count == 0 || name.empty()) return Fail("a parameter without a size");
+    if (bytes == 0 || count == 0 || count > kParameterBytesMax || align > 256 || name.empty()) {
+      return Fail("a parameter's size");
+    }
     if (align == 0) align = bytes;
     const std::uint32_t offset = (kernel.parameter_bytes + align - 1) / align * align;
     kernel.parameters.push_back({std::string(name), offset, bytes * count});
@@ -251,6 +258,7 @@ class Parser {
     }
     const std::uint32_t line = Line();
     const std::string_view text = Trim(ReadTo(';'));
+    if (text.empty()) return Fail("an instruction is missing");
     if (text.starts_with(".reg")) return Declare(kernel, text.substr(4));
     if (text.starts_with(".pragma")) return;
     if (text.starts_with(".")) return Fail("\"" + std::string(text) + "\" is not known");
@@ -273,6 +281,9 @@ class Parser {
       }
       const std::uint64_t count =
           Number(name.substr(angle + 1, name.size() - angle - 2)).value_or(0);
+      if (count > kRegistersMax - static_cast<std::uint64_t>(kernel.registers)) {
+        return Fail("too many registers");
+      }
       for (std::uint64_t i = 0; i < count; ++i) {
         scopes_.back()[std::string(name.substr(0, angle)) + std::to_string(i)] = kernel.registers++;
       }
@@ -282,6 +293,7 @@ class Parser {
   // The register of a number, or of a name; made when first asked for.
   std::int32_t RegisterOf(Kernel& kernel, std::string_view text) {
     const std::string name(text);
+    if (name.empty()) Fail("an operand is missing");
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       if (const auto found = scope->find(name); found != scope->end()) return found->second;
     }
@@ -293,7 +305,8 @@ class Parser {
     if (name == "_") return kernel.registers++;  // a result that nobody wants
     const auto [at, is_new] = others_.emplace(name, kernel.registers);
     if (is_new) {
-      (name[0] == '%' ? kernel.specials : kernel.names).emplace_back(kernel.registers++, name);
+      (name.starts_with('%') ? kernel.specials : kernel.names)
+          .emplace_back(kernel.registers++, name);
     }
     return at->second;
   }
@@ -318,11 +331,13 @@ class Parser {
       text = Trim(text.substr(std::min(space, text.size())));
     }
     const std::size_t space = std::min(text.find_first_of(" \t"), text.size());
+    if (text.empty()) return Fail("an instruction is missing");
     Statement statement;
     statement.opcode = std::string(text.substr(0, space));
     for (const std::string_view part : Split(statement.opcode, '.')) {
       statement.parts.emplace_back(part);
     }
+    if (statement.parts.empty()) return Fail("\"" + statement.opcode + "\" is no opcode");
     text = Trim(text.substr(space));
     statement.text = text;
     if (statement.parts[0] == "bra") {
@@ -342,6 +357,7 @@ class Parser {
         operand = operand.substr(1, operand.size() - 2);
       }
       const std::vector<std::string_view> items = Split(operand, separator);
+      if (items.empty()) return Fail("an operand is missing");
       statement.groups.push_back(items.size());
       for (const std::string_view item : items) {
         instruction.operands.push_back(OperandOf(kernel, item));
@@ -355,6 +371,7 @@ class Parser {
     if (instruction.operation.execute == nullptr ||
         static_cast<std::size_t>(instruction.operation.operands) != instruction.operands.size()) {
       instruction.kind = Instruction::Kind::kUnknown;
+      instruction.operation = {};
     }
   }
 

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // PTX as the interpreter runs it: what nvcc made of a .cu file, with every name looked up.
@@ -81,8 +83,7 @@ struct Kernel {
 struct Program {
   std::map<std::string, Kernel, std::less<>> kernels;
   std::map<std::string, std::vector<std::byte>, std::less<>> constants;
-  // Names of the dynamic shared memory, all of which are at one place, and the
-  // alignment they ask.
+  // Names of the dynamic shared memory, all of which are at one place, and the alignment they ask.
   std::set<std::string, std::less<>> shared;
   std::uint32_t shared_align = 1;
 };

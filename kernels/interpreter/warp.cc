@@ -223,9 +223,10 @@ std::string Warp::Describe() const {
   std::string out = "warp " + std::to_string(number_) + ":";
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     if (lane > 0 && state_[lane] == state_[lane - 1] && pc_[lane] == pc_[lane - 1]) continue;
-    const Instruction& in =
-        kernel_
-            .code[static_cast<std::size_t>(pc_[lane] - (state_[lane] == State::kBarrier ? 1 : 0))];
+    // A barrier is behind who waits for it.
+    const std::int32_t at = pc_[lane] - (state_[lane] == State::kBarrier ? 1 : 0);
+    const std::size_t last = kernel_.code.size() - 1;
+    const Instruction& in = kernel_.code[std::min(static_cast<std::size_t>(at), last)];
     out += " lane " + std::to_string(lane) + " " + kNames[static_cast<int>(state_[lane])];
     if (state_[lane] != State::kLeft) out += " at line " + std::to_string(in.line) + " " + in.text;
   }

@@ -198,6 +198,56 @@ SK_TEST(MistakesAreNamedWithTheirLine) {
   SK_EXPECT_CONTAINS(PtxKernel("ret;", ".global .u32 g;").error(), "line 4: \".global\" is not");
 }
 
+SK_TEST(WhatIsNoPtxIsRefused) {
+  const auto refused = [](const std::string& text, const char* why) {
+    interpreter::Program program;
+    SK_EXPECT_CONTAINS(interpreter::Parse(text, program), why);
+  };
+  refused(".visible .entry k()\n{\n;\n}", "line 3: an instruction is missing");
+  refused(".visible .entry k()\n{\n@%p1 ;\n}", "an instruction is missing");
+  refused(".visible .entry k()\n{\n. %r1;\n}", "is not known");
+  refused(".visible .entry k()\n{\nadd.s32 %r1, , 2;\n}", "an operand is missing");
+  refused(".visible .entry k()\n{\nld.global.u32 %r1, [%rd1+x];\n}", "an offset that is no number");
+  refused(".visible .entry k()\n{\n}", "k has no instructions");
+  refused(".visible .entry k()\n{\n.reg .b32 %r<99999999>;\nret;\n}", "too many registers");
+  refused(".visible .entry k(.param .align 8 .b8 p[9999999])\n{\nret;\n}", "a parameter's size");
+  refused(".visible .entry k(", "is missing");
+  refused(".visible .entry k()\n{\nret", "is missing");
+}
+
+// Whatever becomes of a text, it is read or refused with its line, and what can be read runs to an
+// end.
+SK_TEST(ATextWithMistakesIsRefusedOrRuns) {
+  const std::string body =
+      "setp.lt.u32 %p1, %r0, 8;\n@!%p1 bra Out;\nshl.b32 %r5, %r0, 3;\nmov.u32 %r8, arena;\n"
+      "add.s32 %r8, %r8, %r5;\nst.shared.v2.u32 [%r8+8], {%r5, %r0};\nbar.warp.sync 255;\n"
+      "shfl.sync.bfly.b32 %r6|%p2, %r5, 1, 31, 255;\nsetp.eq.s32 %p3, %r0, 0;\n@%p3 "
+      "mbarrier.init.shared::cta.b64 [arena], 1;\n"
+      "Out:\nbar.sync 0;\n" +
+      std::string(kStore);
+  constexpr std::string_view kSigns = "{}[];,.:%0-f@!| _\n";
+  std::uint64_t state = RunSettings().first_seed;
+  const auto draw = [&state](std::size_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::size_t>(state >> 33) % below;
+  };
+  SK_EXPECT_EQ(ErrorOf(body, 32), "");
+  int refused = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::string text = body;
+    for (std::size_t i = draw(2) + 1; i > 0; --i) {
+      const std::size_t at = draw(text.size());
+      if (draw(4) == 0) text.erase(at, draw(12) + 1);
+      if (draw(4) == 0) text.insert(at, text.substr(draw(text.size()), draw(20)));
+      if (draw(2) == 0 && at < text.size()) text[at] = kSigns[draw(kSigns.size())];
+    }
+    PtxKernel kernel(text);
+    kernel.Run(32);
+    refused += !kernel.error().empty();
+  }
+  SK_EXPECT(refused > 100 && refused < 400);
+}
+
 SK_TEST(WhoLeavesMustHaveWaited) {
   const std::string copy = "cp.async.cg.shared.global [arena], [%rd0], 16, 8;\n";
   const std::string store =
