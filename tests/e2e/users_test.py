@@ -62,9 +62,12 @@ class TlsWorkerTest(TlsCase):
             worker.env = {"GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS": "0"}  # it must look itself, as the session's attempts do
             self.start(worker)
         self.check_reuse(a, b)
+        seen = {worker: len(worker.events) for worker in (a, b)}
         node.kill()
         self.wait_away(a, b)
         self.assertEqual(self.ask(a, prompt(1, 2)).span_tokens_reused, 0)
+        for worker in (a, b):  # a line in 10 s: by then attempts are far apart, and gRPC's too
+            worker.wait_event("session_failed", after=seen[worker], phase="token")
         self.start_node(grpc_listen=address)
         self.check_reuse(b, a)
 
